@@ -24,7 +24,7 @@ HOLD = """
 import sys, time
 from collections.abc import Iterator
 from pathlib import Path
-from clawmem.vault.lock import _next_nap, writer_lock
+from clawmem.vault.lock import _next_pause, writer_lock
 with writer_lock(Path(sys.argv[1]), 1, "dreaming of sheep"):
     print("held", flush=True)
     time.sleep(300)
