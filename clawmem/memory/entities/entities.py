@@ -157,7 +157,7 @@ def _refuse_taken(index: Index, name: str, mover: str | None = None) -> None:
     """Raise Refused if the path is or was that of another entity. `mover` is the entity that moves."""
     same = entity_in_same_folder(index, name)
     if same == name:
-        raise Refused(f"The entity {name} exists already.", f"`clawmem entity show {name}` shows it.")
+        raise Refused(f"The entity {name} already exists.", f"`clawmem entity show {name}` shows it.")
     if same is not None and same != mover:
         raise Refused(
             f"{name} and the entity {same} are the same folder on case-insensitive disks.",

@@ -106,8 +106,8 @@ class _FutureValuePlanner:
             writes.update(items_write(entity, [facts_by_id.get(one.id, one) for one in self._work.facts(entity)]))
         facts = [fact for _, facts_by_id in self._changed_entities() for fact in facts_by_id.values()]
         words = ", ".join(
-            [f"{counted(len(self.effective), 'fact')} announced before took effect"] * bool(self.effective)
-            + [f"{counted(len(self.reopened), 'fact')} kept, as what was announced is off"] * bool(self.reopened)
+            [f"{counted(len(self.effective), 'fact')} announced earlier took effect"] * bool(self.effective)
+            + [f"{counted(len(self.reopened), 'fact')} kept, as the announced fact was withdrawn"] * bool(self.reopened)
         )
         rows = trailers(
             "settle",

@@ -160,7 +160,7 @@ def link(
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
         if any(one.type == kind and one.to == other for one in placed.fact.links):
-            return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link exists already"))
+            return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link already exists"))
         facts = work.facts(placed.entity)
         current = next(one for one in facts if one.id == placed.fact.id)
         linked = _with_link(current, FactLink(kind, other, reason, stamp(caller.now)))

@@ -97,7 +97,7 @@ def ask_about(work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact])
     from clawmem.model.merging.policy import VALUES, MergeConflict
 
     names = " and ".join(one.id for one in rivals)
-    why = f"It stands against {names}: the relation takes one value at a time. All stay active until this is decided."
+    why = f"It contradicts {names}: the relation takes one value at a time. All stay active until this is decided."
     asked = supersede_proposal(MergeConflict(VALUES, "", fact.id, why), (*rivals, fact), why, entity)
     return ValueConflict(fact, tuple(rivals), asked._replace(created=fact.timestamp, agent=work.caller.agent))
 

@@ -39,7 +39,7 @@ def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
 def _sound(vault: Vault, path: str) -> bytes | None:
     obstacle = vault.obstacle(path)
     if obstacle is not None:
-        raise Refused(f"{path} is not taken in: {obstacle}.", "Put a real file or folder in its place.")
+        raise Refused(f"{path} is not committed: {obstacle}.", "Put a real file or folder in its place.")
     data = vault.read(path)
     if data is not None:
         _refuse_secret_name(vault, path)
@@ -58,16 +58,16 @@ def _check_place(path: str) -> None:
             check_agent(parts[1])
         right = name and check_name(name)
     except InvalidInput as problem:
-        raise InvalidInput(f"{path} is not taken in: {problem.message}", problem.hint) from None
+        raise InvalidInput(f"{path} is not committed: {problem.message}", problem.hint) from None
     if right != name:
-        raise InvalidInput(f"{path} is not taken in: the entity must be named {right}.", "Rename its folder.")
+        raise InvalidInput(f"{path} is not committed: the entity must be named {right}.", "Rename its folder.")
     if name is None and parts[-1] in (ITEMS, SUMMARY) and (parts[0] == "life" or "workspace" in parts[2:3]):
         raise InvalidInput(
-            f"{path} is not taken in: no entity can stand here.",
+            f"{path} is not committed: no entity can be here.",
             "Move its folder to life/projects/NAME, life/areas/NAME, life/areas/people/NAME or life/resources/NAME.",
         )
     if file_kind(path) is None:
-        raise InvalidInput(f"{path} is not taken in: {UNCLAIMED}.", UNCLAIMED_HINT)
+        raise InvalidInput(f"{path} is not committed: {UNCLAIMED}.", UNCLAIMED_HINT)
 
 
 def _without_their_other_half(
@@ -129,8 +129,8 @@ def _refuse_lost_record(vault: Vault, path: str, data: bytes | None) -> None:
 
     if lacks_record(data, vault.contents_at(head, [path])[path]):
         raise Refused(
-            f"{path} is not taken in: it tells what was redacted, and that must stay known.",
-            f"Bring it back: `git checkout HEAD -- {path}`.",
+            f"{path} is not committed: it lacks records of redactions, which must be kept.",
+            f"Restore it: `git checkout HEAD -- {path}`.",
         )
 
 

@@ -233,5 +233,5 @@ def _either(file: FileVersions) -> MergedFile:
     if side is not None:
         content = file.ours if side == OURS else file.theirs
         return MergedFile(content, (MergeConflict(FILE, path, None, f"{path} is a side's"),))
-    conflict = MergeConflict(FILE, path, None, f"{path} cannot be merged; the other version stands beside it")
+    conflict = MergeConflict(FILE, path, None, f"{path} cannot be merged; the other version is stored beside it")
     return MergedFile(max(file.ours, file.theirs), (conflict,), beside=min(file.ours, file.theirs))

@@ -56,7 +56,7 @@ def search(forms: Collection[str], rules: Collection[str]) -> tuple[str, str] | 
             for pattern in _PATTERNS[rule]:
                 match = _compiled(pattern, flags).search(form)
                 if match:
-                    return rule, _shortened(match[0])
+                    return rule, _shown(match[0])
     return None
 
 
@@ -66,6 +66,6 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
-def _shortened(words: str) -> str:
+def _shown(words: str) -> str:
     line = " ".join("".join(letter if letter.isprintable() else "\ufffd" for letter in words).split())
     return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 1].rstrip() + "…"
