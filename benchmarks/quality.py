@@ -153,7 +153,7 @@ def supersession(cases: Sequence[dict[str, Any]], catalog: Catalog) -> Supersess
         outcome = memory.hear(case["turn"], case["said_at"])
         retired += len(memory.retired())
         for known, facts in zip(case["known"], goals, strict=True):
-            gone = [fact for fact in facts if not memory.facts[fact.id].stands]
+            gone = [fact for fact in facts if not memory.facts[fact.id].is_current]
             if known["retire"]:
                 wanted += 1
                 good = bool(gone) and all(memory.told(fact, case["news"]) for fact in gone)
@@ -199,7 +199,7 @@ class _Memory:
 
     def retired(self) -> list[Fact]:
         """The facts that no longer stand."""
-        return [fact for fact in self.facts.values() if not fact.stands]
+        return [fact for fact in self.facts.values() if not fact.is_current]
 
     def told(self, fact: Fact, news: Sequence[str]) -> bool:
         """Whether what replaced a fact holds one of the words of the news."""

@@ -131,9 +131,9 @@ def vault(vault_root: Path, environment: dict[str, str]) -> Vault:
 def without_vectors(vault_root: Path, environment: dict[str, str]) -> None:
     """The fresh vault wants no vectors: loading a model is most of what a small heartbeat takes."""
     path = vault_root / "clawmem.yaml"
-    told = path.read_text()
-    assert told.count("\n  model: local\n") == 1
-    path.write_text(told.replace("\n  model: local\n", "\n  model: none\n"))
+    text = path.read_text()
+    assert text.count("\n  model: local\n") == 1
+    path.write_text(text.replace("\n  model: local\n", "\n  model: none\n"))
     command = ["git", "commit", "--quiet", "--all", "--amend", "--no-edit"]
     subprocess.run(command, cwd=vault_root, env=environment, check=True)
 

@@ -46,7 +46,7 @@ def test_two_source_files_add_a_kind(
     assert f"{path} cannot be read: the key 'items' is missing" in run("remember", "The sky is blue.")
     assert f"error  {path}" in run("doctor") or path in run("doctor")
     # Without the row the package names the file, too, and does not commit it.
-    assert f"left alone: {path} is not taken in: clawmem knows no kind" in clawmem("remember", "Rain is wet.").err
+    assert f"left alone: {path} is not committed: clawmem knows no kind" in clawmem("remember", "Rain is wet.").err
     file.write_bytes(readable)
     assert "committed 1 file(s) edited by hand" in run("remember", "Grass is green.")
     edit = subprocess.run(

@@ -94,7 +94,7 @@ def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
     schema = copy.clawmem("schema", "pin", "--json", cwd=vault_root).data["schema"]
     jsonschema.Draft202012Validator(schema).validate(pinned.json)
     assert (pinned.data["outcome"], pinned.data["facts"][0]["importance"]) == (["updated"], 1.0)
-    assert copy.clawmem("pin", kept, cwd=vault_root).out.startswith("known already: ")
+    assert copy.clawmem("pin", kept, cwd=vault_root).out.startswith("already known: ")
     assert copy.clawmem("undo", kept, cwd=vault_root).code == 0
 
     helped = copy.clawmem("pin", "--help", cwd=vault_root).out

@@ -198,7 +198,7 @@ def _target(work: WriteScope, target: ProposalTarget, proposal: Proposal) -> Pla
         raise Refused(f"The proposal would change {target.id}, which no longer exists.", hint)
     if fact.superseded_by:
         raise Refused(f"The proposal would change {target.id}, which is now superseded by {fact.superseded_by}.", hint)
-    if not fact.stands:
+    if not fact.is_current:
         raise Refused(f"The proposal would change {target.id}, which is now {fact.status}.", hint)
     if normal(fact.fact) != normal(target.fact):
         raise Refused(f"The proposal would change {target.id}, whose text is now: {fact.fact}", hint)
@@ -222,7 +222,7 @@ def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool
     """Refuse if a current fact outside the targets says the same or holds the only value of the predicate."""
     named = {one.id for one in proposal.targets}
     for one in facts_about(work.index, fact.subject) if fact.subject else ():
-        if not one.fact.stands or one.fact.id in named:
+        if not one.fact.is_current or one.fact.id in named:
             continue
         if normal(one.fact.fact) == normal(fact.fact):
             raise Refused(

@@ -83,7 +83,7 @@ STEPS = (
     Step("learn", "Learn facts from new events.", _ALWAYS, _learn, reports.LEARN, _learn_failures),
     Step("settle", "Apply announced facts whose start date has come.", _ALWAYS,
          lambda run: apply_future_values(run.vault, run.caller, run.dry_run), reports.SETTLE),
-    Step("fold", "Fold the access journal into the facts.", _ALWAYS,
+    Step("fold", "Add the counts of the access journal.", _ALWAYS,
          lambda run: fold_accesses(run.vault, run.caller, run.dry_run), reports.FOLD),
     Step("decay", "Archive facts that were not used for a long time.", _ALWAYS,
          lambda run: archive_decayed(run.vault, run.caller, run.dry_run), reports.DECAY),

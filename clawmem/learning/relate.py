@@ -117,7 +117,7 @@ def _needs_triple(index: Index, fact: Fact) -> bool:
 
     A fact that replaces another one inherits its relation, which may not match the new words.
     """
-    if not fact.stands or fact.object or _is_learned(fact):
+    if not fact.is_current or fact.object or _is_learned(fact):
         return False
     if not (fact.subject or fact.predicate or fact.relation_phrase):
         return True
@@ -128,7 +128,7 @@ def _needs_triple(index: Index, fact: Fact) -> bool:
 def _only_words_changed(old: Fact, fact: Fact) -> bool:
     """Return whether a manual edit changed the words of a fact but not its triple."""
     changed = old.fact != fact.fact and _triple(old) == _triple(fact)
-    return changed and fact.stands and fact.predicate is not None and not _is_learned(fact)
+    return changed and fact.is_current and fact.predicate is not None and not _is_learned(fact)
 
 
 def _is_learned(fact: Fact) -> bool:

@@ -107,7 +107,7 @@ def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
     yield (
         f"read {counted(learned.events, 'event')} by {learned.extractor}: "
         f"{counted(learned.count(ADDED), 'fact')} added, {replaced} replaced {older}, "
-        f"{learned.count(NOOP)} known already, "
+        f"{learned.count(NOOP)} already known, "
         f"{learned.count(NOTED)} noted only, {learned.count(REFUSED)} refused"
         + (f", {waiting} for a person to decide" if waiting else "")
     )

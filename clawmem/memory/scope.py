@@ -44,7 +44,7 @@ class WriteScope:
         if self._identity is not None:
             self._identity.answer()
 
-    def _by_whom(self, change: Change) -> Change:
+    def _with_author(self, change: Change) -> Change:
         """Return the change with the person as author, unless it has one or an agent or a heartbeat made it."""
         if change.author is not None or self.caller.agent is not None or self.caller.unattended:
             return change
@@ -100,7 +100,7 @@ class WriteScope:
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
         ready = Thread(target=preload_intake)
         ready.start()
-        changes = [self._by_whom(change) for change in changes]
+        changes = [self._with_author(change) for change in changes]
         names = self.transaction.commit(changes, purpose)
         ready.join()
         for path in (path for change in changes for path in change.writes):

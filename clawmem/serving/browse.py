@@ -20,8 +20,8 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
-from clawmem.model.search.ranking import FactStanding, ordered
-from clawmem.serving.recall.recall import conflicts_of_facts, standing_of
+from clawmem.model.search.ranking import RankingFeatures, ordered
+from clawmem.serving.recall.recall import conflicts_of_facts, features_of
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
@@ -132,11 +132,11 @@ def list_facts(
 
 def _ranked(
     passing: Mapping[int, PlacedFact], caller: Caller, wanted: FactFilter, counted: Mapping[str, AccessCount]
-) -> list[tuple[int, FactStanding]]:
+) -> list[tuple[int, RankingFeatures]]:
     place = {one.fact.id: n for n, one in passing.items()}
     facts = ((add_accesses(passing[n].fact, counted), passing[n].entity) for n in place.values())
-    standings = (standing_of(fact, entity, caller.now, caller.agent, wanted.as_of) for fact, entity in facts)
-    return [(place[one.id], one) for one in ordered(standings)]
+    features = (features_of(fact, entity, caller.now, caller.agent, wanted.as_of) for fact, entity in facts)
+    return [(place[one.id], one) for one in ordered(features)]
 
 
 def _counted(index: Index, one: PlacedFact) -> PlacedFact:

@@ -41,7 +41,7 @@ class Disk:
             _swap_in(partial_path(path), path, data, mode)
 
     def create(self, path: Path, data: bytes) -> bool:
-        """Create a small file. Return False if it exists already."""
+        """Create a small file. Return False if it already exists."""
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         except FileExistsError:

@@ -12,9 +12,9 @@ from pathlib import Path
 from clawmem.errors import Locked
 from clawmem.vault.disk import open_in_place
 
-_FIRST_NAP = 0.002
-_SHORTEST_NAP = 0.0005
-_LONGEST_NAP = 0.02
+_FIRST_PAUSE = 0.002
+_SHORTEST_PAUSE = 0.0005
+_LONGEST_PAUSE = 0.02
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def writer_lock(path: Path, wait: float, purpose: str) -> Iterator[int]:
 
 def _acquire(descriptor: int, wait: float) -> None:
     start = time.monotonic()
-    nap = _FIRST_NAP
+    pause = _FIRST_PAUSE
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -44,15 +44,15 @@ def _acquire(descriptor: int, wait: float) -> None:
             waited = time.monotonic() - start
             if waited >= wait:
                 raise _held(descriptor, wait) from None
-            time.sleep(min(nap, wait - waited))
-            nap = _next_nap(nap, waited)
+            time.sleep(min(pause, wait - waited))
+            pause = _next_pause(pause, waited)
 
 
-def _next_nap(nap: float, waited: float) -> float:
+def _next_pause(pause: float, waited: float) -> float:
     """Return the next pause in seconds. The longer a process has waited, the more often it tries, so that no one of
     many waits forever."""
-    longest = _LONGEST_NAP / (1 + waited) ** 2
-    return max(_SHORTEST_NAP, min(nap * 1.5, longest))
+    longest = _LONGEST_PAUSE / (1 + waited) ** 2
+    return max(_SHORTEST_PAUSE, min(pause * 1.5, longest))
 
 
 def _held(descriptor: int, wait: float) -> Locked:

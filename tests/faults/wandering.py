@@ -115,7 +115,7 @@ class Wandering:
             assert machine.git("status", "--porcelain", "--untracked-files=all") == ""
         facts = self.machines[0].facts()
         assert chain.chain_problems(facts.values()) == ()
-        risen = {key for key in self.told.ended if key in facts and facts[key].stands}
+        risen = {key for key in self.told.ended if key in facts and facts[key].is_current}
         assert not risen, f"{risen} were withdrawn or replaced, and stand again"
         texts = {fact.fact for fact in facts.values()}
         lost = {key: words for key, words in self.told.said.items() if words not in texts}
@@ -135,7 +135,7 @@ class Wandering:
         return f"The {self.chance.choice(_THINGS)} is {self.chance.choice(_WORDS)} ({self.number})."
 
     def standing(self, machine: Machine) -> Fact | None:
-        found = sorted((fact for fact in held(machine).values() if fact.stands), key=lambda one: one.id)
+        found = sorted((fact for fact in held(machine).values() if fact.is_current), key=lambda one: one.id)
         return self.chance.choice(found) if found else None
 
     def entity(self, machine: Machine) -> str | None:

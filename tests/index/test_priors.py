@@ -18,16 +18,16 @@ from clawmem.index.vectors.vocabulary import make_priors, priors  # noqa: E402 -
 def test_each_piece_of_the_vocabulary_has_a_vector() -> None:
     pieces = vocabulary()
     assert len(pieces) == len(set(pieces)) == 30_522
-    told = dict(priors.priors(pieces))
-    assert list(told) == pieces
-    assert {len(data) for data in told.values()} == {4 + priors.NUMBERS}
+    known = dict(priors.priors(pieces))
+    assert list(known) == pieces
+    assert {len(data) for data in known.values()} == {4 + priors.NUMBERS}
     size = 2 * priors.DIRECTIONS * priors.NUMBERS + (2 + priors.DIRECTIONS) * len(pieces)
     assert priors.FILE.stat().st_size == size
 
 
 @needs_local_model
 def test_the_file_says_what_the_model_says() -> None:
-    told = dict(priors.priors(vocabulary()))
+    known = dict(priors.priors(vocabulary()))
     model = LocalModel()
     sample = vocabulary()[1996::311]
     assert len(sample) > 90
@@ -35,7 +35,7 @@ def test_the_file_says_what_the_model_says() -> None:
     numbers = numpy.frombuffer(priors.FILE.read_bytes(), "<f2", priors.DIRECTIONS * priors.NUMBERS)
     basis = numbers.reshape(priors.DIRECTIONS, priors.NUMBERS).astype(numpy.float32)
     # The part of a vector in the directions that are kept is in the file, but for the rounding to eight bits.
-    kept = numpy.array([unpack_vector(told[piece]) for piece in sample])
+    kept = numpy.array([unpack_vector(known[piece]) for piece in sample])
     assert numpy.abs(anew @ basis.T @ basis - kept).max() < 0.004
     # That part is most of it.
     assert float((anew * kept).sum(axis=1).mean()) > 0.8

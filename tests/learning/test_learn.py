@@ -325,7 +325,7 @@ def test_what_comes_from_outside_never_replaces_a_persons_word(vault: Vault, cal
         assert ends(learned) == [("proposed", "review")]
         assert learned.proposals[0].fact is not None
         assert learned.proposals[0].fact.trust == trust
-    assert facts_of(vault)["Dana lives in Oslo."].stands
+    assert facts_of(vault)["Dana lives in Oslo."].is_current
 
 
 def test_a_learned_fact_passes_the_check_of_every_fact(vault: Vault, caller: Caller, say: Say) -> None:
@@ -354,7 +354,7 @@ def test_a_correction_of_a_value_wins_or_waits_or_is_named(vault: Vault, caller:
     say("I live in Oslo.")
     assert ends(say("Sorry, I meant Bergen, not Oslo.")) == [("updated", "reconcile")]
     facts = facts_of(vault)
-    assert facts["Dana lives in Bergen."].stands
-    assert not facts["Dana lives in Oslo."].stands
+    assert facts["Dana lives in Bergen."].is_current
+    assert not facts["Dana lives in Oslo."].is_current
     say("I was born in Bergen.")
     assert ends(say("I meant Narvik, not Bergen.")) == [("proposed", "review")]

@@ -76,8 +76,8 @@ def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault,
     keep(vault, caller, OSLO, PARIS)
     keep(vault, caller, "The API lives in services/api.", entity="projects/api")
     assert marks(vault, caller) == 0
-    rehearsed = run_heartbeat(vault, caller, dry_run=True).of("relate")
-    assert rehearsed and [one.fact.object for one in rehearsed.facts] == ["Oslo", "Paris"] and not rehearsed.commit
+    previewed = run_heartbeat(vault, caller, dry_run=True).of("relate")
+    assert previewed and [one.fact.object for one in previewed.facts] == ["Oslo", "Paris"] and not previewed.commit
     done = run_heartbeat(vault, caller)
     assert done.of("relate") and done.of("relate").commit == done.commits[0] and not done.failed
     assert triples(vault) == {

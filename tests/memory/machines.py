@@ -60,7 +60,7 @@ class Machine:
 
     def standing(self) -> list[str]:
         """What is known now, sorted."""
-        return sorted(fact.fact for fact in self.facts().values() if fact.stands)
+        return sorted(fact.fact for fact in self.facts().values() if fact.is_current)
 
     def write(self, path: str, text: str) -> None:
         """Write a file by hand."""

@@ -77,7 +77,7 @@ class Apart:
             self.done[-1] += f": {problem.message[:60]}"
 
     def standing(self, machine: Machine) -> Fact | None:
-        found = sorted((fact for fact in machine.facts().values() if fact.stands), key=lambda one: one.id)
+        found = sorted((fact for fact in machine.facts().values() if fact.is_current), key=lambda one: one.id)
         return self.chance.choice(found[:4]) if found else None
 
     def words(self) -> str:

@@ -124,7 +124,7 @@ def test_what_git_cannot_see_is_completed_by_the_next_command(tmp_path: Path, en
     twin.keep("The next command works.")
     facts = twin.facts()
     said = {fact.fact: fact for fact in facts.values()}
-    assert said["The boat is red."].stands
+    assert said["The boat is red."].is_current
     assert said["The lamp is green."].superseded_by == newer
     assert chain.chain_problems(facts.values()) == ()
     assert f"complete(vault): what git could not see in the merge {merge[:12]}" in twin.git("log", "--format=%s")
@@ -331,9 +331,9 @@ def test_two_values_that_git_merged_are_settled_by_the_next_command(machines: li
     lyon, bergen = learn(one, "Lyon"), learn(other, "Bergen")
     one.sync()
     assert pull(other).returncode == 0
-    assert other.facts()[lyon].stands and other.facts()[bergen].stands
+    assert other.facts()[lyon].is_current and other.facts()[bergen].is_current
     other.keep("The next command works.")
-    standing = {key for key in (lyon, bergen) if other.facts()[key].stands}
+    standing = {key for key in (lyon, bergen) if other.facts()[key].is_current}
     asked = read_proposals(other.vault).open
     if policy == "review":
         assert standing == {lyon, bergen}

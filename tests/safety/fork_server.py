@@ -47,13 +47,13 @@ def _child(request: dict[str, Any]) -> None:
 def _waited(child: int, seconds: float) -> int | None:
     """The exit code, None where the time was over."""
     end = time.monotonic() + seconds
-    nap = 0.001
+    pause = 0.001
     while time.monotonic() < end:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
-        time.sleep(nap)
-        nap = min(nap * 1.5, 0.01)
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.01)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return None

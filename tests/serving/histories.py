@@ -81,7 +81,7 @@ class World:
     def some_id(self, standing: bool = True) -> str | None:
         """The id of some fact."""
         index = open_index(self.vault)
-        ids = [one.fact.id for one in all_facts(index) if one.fact.stands or not standing]
+        ids = [one.fact.id for one in all_facts(index) if one.fact.is_current or not standing]
         index.close()
         return self.chance.choice(ids) if ids else None
 

@@ -13,7 +13,7 @@ from threading import Timer
 import pytest
 
 from clawmem.errors import Locked
-from clawmem.vault.lock import _next_nap, writer_lock
+from clawmem.vault.lock import _next_pause, writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_whole
@@ -24,7 +24,7 @@ HOLD = """
 import sys, time
 from collections.abc import Iterator
 from pathlib import Path
-from clawmem.vault.lock import _next_nap, writer_lock
+from clawmem.vault.lock import _next_pause, writer_lock
 with writer_lock(Path(sys.argv[1]), 1, "dreaming of sheep"):
     print("held", flush=True)
     time.sleep(300)
@@ -105,8 +105,8 @@ def test_a_lock_file_with_anything_in_it_is_taken(vault: Vault, tmp_path: Path) 
 
 def test_who_waits_long_looks_more_often() -> None:
     """Sixteen writers of which each new one looked as often as the oldest: one of a thousand was passed over."""
-    naps = [_next_nap(1.0, waited / 10) for waited in range(100)]
+    naps = [_next_pause(1.0, waited / 10) for waited in range(100)]
     assert naps[0] == pytest.approx(0.02)
     assert naps == sorted(naps, reverse=True)
     assert naps[-1] == pytest.approx(0.0005)
-    assert _next_nap(0.002, 0) == pytest.approx(0.003)
+    assert _next_pause(0.002, 0) == pytest.approx(0.003)

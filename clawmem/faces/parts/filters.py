@@ -43,7 +43,7 @@ def filter_of(
     )
 
 
-class Standpoint(NamedTuple):
+class PointInTime(NamedTuple):
     """The vault to read and who asks it, with the clock of that time; what the result has to say of it."""
 
     vault: Vault
@@ -52,12 +52,12 @@ class Standpoint(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def standpoint(call: Call, at: str | None) -> Standpoint:
+def point_in_time(call: Call, at: str | None) -> PointInTime:
     """Today's vault and caller, or those of the point that `at` names; raises where there is no such point."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if at is None:
-        return Standpoint(vault, caller)
+        return PointInTime(vault, caller)
     from clawmem.memory.history.past import open_past  # only for a look at the past
 
     then = open_past(vault, caller, at)
-    return Standpoint(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)
+    return PointInTime(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)

@@ -24,7 +24,7 @@ REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None)}
 
 _DID = {
     "added": "remembered",
-    "noop": "known already",
+    "noop": "already known",
     "updated": "updated",
     "merged": "merged",
     "retracted": "retracted",

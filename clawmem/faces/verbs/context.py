@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, standpoint
+from clawmem.faces.parts.filters import filter_of, point_in_time
 from clawmem.faces.parts.parameters import AS_OF, AT, OF_ENTITY, Parameter
 from clawmem.faces.parts.words import context_data
 from clawmem.serving.context.context import context as act
@@ -19,7 +19,7 @@ def context(
     evidence: bool,
 ) -> Answer:
     """The text can be used in a system prompt. It states what was left out."""
-    here = standpoint(call, at)
+    here = point_in_time(call, at)
     caller, vault = here.caller, here.vault
     asked = question.strip() if question else None
     wanted = filter_of(vault, caller, entity, as_of=as_of)

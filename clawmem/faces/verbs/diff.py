@@ -20,8 +20,10 @@ from clawmem.model.language.text import counted
 def diff(call: Call, older: str | None, newer: str | None, start: str | None, end: str | None) -> Answer:
     """The answer describes in sentences what was learned, corrected and forgotten. A date means the last commit at or
     before it; a day, month or year means its end."""
-    told = compare(call.runtime.vault(), call.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end))
-    return Answer(_data(told), _lines(told), told.notices)
+    comparison = compare(
+        call.runtime.vault(), call.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end)
+    )
+    return Answer(_data(comparison), _lines(comparison), comparison.notices)
 
 
 def _one(name: str, argument: str | None, option: str | None) -> str | None:
@@ -30,19 +32,19 @@ def _one(name: str, argument: str | None, option: str | None) -> str | None:
     return option or argument
 
 
-def _data(told: Comparison) -> dict[str, Any]:
-    sentences = change_sentences(told.changes)
+def _data(comparison: Comparison) -> dict[str, Any]:
+    sentences = change_sentences(comparison.changes)
     return {
-        "from": entry_data(told.older) if told.older else None,
-        "to": entry_data(told.newer),
-        "summary": f"{_sentence(told, sentences)}.",
+        "from": entry_data(comparison.older) if comparison.older else None,
+        "to": entry_data(comparison.newer),
+        "summary": f"{_sentence(comparison, sentences)}.",
         "sentences": [
             {"group": one.group, "sentence": one.sentence, "fact": one.fact.id, "entity": one.entity}
             for one in sentences
         ],
-        "changes": [_change_data(one) for one in told.changes],
-        "moved": [one._asdict() for one in told.moved],
-        "counts": {**told.counts._asdict(), "other_files": list(told.counts.other_files)},
+        "changes": [_change_data(one) for one in comparison.changes],
+        "moved": [one._asdict() for one in comparison.moved],
+        "counts": {**comparison.counts._asdict(), "other_files": list(comparison.counts.other_files)},
     }
 
 
@@ -55,21 +57,21 @@ def _change_data(one: FactDifference) -> dict[str, Any]:
     }
 
 
-def _lines(told: Comparison) -> Iterator[str]:
-    sentences = change_sentences(told.changes)
-    yield f"{_sentence(told, sentences)}."
+def _lines(comparison: Comparison) -> Iterator[str]:
+    sentences = change_sentences(comparison.changes)
+    yield f"{_sentence(comparison, sentences)}."
     yield from (
         f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *origin_warnings(one.fact)])})" for one in sentences
     )
-    yield from (f"Also: {line}." for line in (*_moves(told), *_counts(told.counts)))
+    yield from (f"Also: {line}." for line in (*_moves(comparison), *_counts(comparison.counts)))
 
 
-def _sentence(told: Comparison, sentences: Sequence[ChangeSentence]) -> str:
-    return f"From {_point(told.older)} to {_point(told.newer)} the vault {summary(sentences)}"
+def _sentence(comparison: Comparison, sentences: Sequence[ChangeSentence]) -> str:
+    return f"From {_point(comparison.older)} to {_point(comparison.newer)} the vault {summary(sentences)}"
 
 
-def _moves(told: Comparison) -> Iterator[str]:
-    for move in told.moved:
+def _moves(comparison: Comparison) -> Iterator[str]:
+    for move in comparison.moved:
         yield f"{counted(move.facts, 'fact')} moved from {move.source} to {move.target}"
 
 

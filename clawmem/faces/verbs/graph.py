@@ -64,13 +64,13 @@ def _node_data(node: acts.GraphNode) -> dict[str, Any]:
 
 
 def _lines(found: acts.GraphWalk) -> Iterable[str]:
-    yield _shown(found.start)
+    yield _node_text(found.start)
     for step in found.steps:
         arrow = f"-{step.edge.relation}->" if step.edge.forward else f"<-{step.edge.relation}-"
-        yield f"{'  ' * step.depth}{arrow} {_shown(step.node)}"
+        yield f"{'  ' * step.depth}{arrow} {_node_text(step.node)}"
 
 
-def _shown(node: acts.GraphNode) -> str:
+def _node_text(node: acts.GraphNode) -> str:
     return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name
 
 

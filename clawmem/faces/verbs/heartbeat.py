@@ -46,10 +46,10 @@ def heartbeat(
         *suggestion_message(vault.settings, "llm", "semantic"),
         *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
     ]
-    told_of = step_reports(done, explain)
+    reports = step_reports(done, explain)
     failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
-    data = {"commits": list(done.commits), **{key: value for one in told_of for key, value in one.data.items()}}
-    lines = [f"{before}{line}" for line in _lines(done, told_of, dry_run, explain)]
+    data = {"commits": list(done.commits), **{key: value for one in reports for key, value in one.data.items()}}
+    lines = [f"{before}{line}" for line in _lines(done, reports, dry_run, explain)]
     said = [f"{before}{each}" for each in notices]
     return Answer({**data, "failed": failed}, lines, said, _exit_code(done), is_report=not dry_run)
 
@@ -80,9 +80,9 @@ def _steps(call: Call) -> Answer:
     return Answer({"steps": data}, Table(("step", "now", "when", "about"), rows))
 
 
-def _lines(done: HeartbeatResult, told_of: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
-    lines = [line for one in told_of for line in one.lines]
-    lines += [line for one in told_of for line in one.details] if explain else []
+def _lines(done: HeartbeatResult, reports: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
+    lines = [line for one in reports for line in one.lines]
+    lines += [line for one in reports for line in one.details] if explain else []
     if dry_run:
         return ["dry run; these changes would be made:", *lines] if lines else ["nothing would change"]
     return lines + [f"commit {name[:12]}" for name in done.commits]

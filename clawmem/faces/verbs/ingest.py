@@ -43,13 +43,16 @@ def ingest(
     session = session and check_statement(session, "session")
     speaker = speaker and check_statement(speaker, "speaker")
     name = check_statement(source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
-    with opened(call, file) as given, call.progress() as told:
+    with opened(call, file) as given, call.progress() as on_progress:
         shape = shape_of(given.read(HEAD_BYTES), name, format_, role)
         given.seek(0)
         found = read(shape, _pieces(given, shape), name, role)
         messages = _named(found, session, speaker, None if trust == "user" else trust)
         done = act(
-            call.runtime.vault(), _with_progress(messages, told) if told else messages, call.runtime.caller(), name
+            call.runtime.vault(),
+            _with_progress(messages, on_progress) if on_progress else messages,
+            call.runtime.caller(),
+            name,
         )
     data = {
         "format": shape.format,
@@ -90,11 +93,11 @@ def _named(
 
 
 def _with_progress(
-    found: Iterator[Message | SkippedLine], told: Callable[[str], None]
+    found: Iterator[Message | SkippedLine], on_progress: Callable[[str], None]
 ) -> Iterator[Message | SkippedLine]:
     for number, one in enumerate(found, 1):
         if number % _TOLD_EVERY == 0:
-            told(f"{number:,} messages read")
+            on_progress(f"{number:,} messages read")
         yield one
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, standpoint
+from clawmem.faces.parts.filters import filter_of, point_in_time
 from clawmem.faces.parts.parameters import AS_OF, AT, LIMIT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line
@@ -27,7 +27,7 @@ def list_(
     """Hot facts are listed first, then warm, then cold."""
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)
-    here = standpoint(call, at)
+    here = point_in_time(call, at)
     replaced = include_superseded or status in STATUSES[1:3]
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced)
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)

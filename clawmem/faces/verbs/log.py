@@ -28,17 +28,17 @@ def log(
         author,
         everything,
     )
-    told = act(vault, about, caller, bounds)
-    notices = list(told.notices)
-    if told.truncated:
+    result = act(vault, about, caller, bounds)
+    notices = list(result.notices)
+    if result.truncated:
         notices.append(f"there are older entries; use --limit {bounds.limit * 10} to show more")
     data = {
-        "about": {"kind": told.kind, "name": told.name},
-        "history": [entry_data(entry) for entry in told.entries],
-        "cut": told.truncated,
+        "about": {"kind": result.kind, "name": result.name},
+        "history": [entry_data(entry) for entry in result.entries],
+        "cut": result.truncated,
     }
-    talk = () if told.entries else ("No commit matches.",)
-    return Answer(data, map(entry_line, told.entries), notices, talk=talk)
+    talk = () if result.entries else ("No commit matches.",)
+    return Answer(data, map(entry_line, result.entries), notices, talk=talk)
 
 
 def start_of(moment: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, standpoint
+from clawmem.faces.parts.filters import filter_of, point_in_time
 from clawmem.faces.parts.parameters import AS_OF, AT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
 from clawmem.faces.parts.words import context_data, event_warning
 from clawmem.model.facts.fact_words import fact_data, fact_line
@@ -67,14 +67,14 @@ def recall(
     asked = question.strip()
     if not asked:
         raise InvalidInput("The question is empty.", "Example: clawmem recall 'where does Jane live?'")
-    here = standpoint(call, at)
+    here = point_in_time(call, at)
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded)
     most = limit or here.vault.settings.whole("defaults.limit")
     narrowed = [name for name, value in (("entity", entity), ("category", category), ("tag", tag)) if value]
     places = _places(where, of_facts=bool(narrowed or as_of))
     result = act(here.vault, asked, here.caller, wanted, most, places, passes, 0.0 if every else LEAST_SCORE)
 
-    def told() -> Brief | ContextResult:
+    def within_budget() -> Brief | ContextResult:
         room = budget or here.vault.settings.whole("context.budget")
         short = None if budget or evidence else brief(result, room)
         if short is not None:
@@ -83,13 +83,13 @@ def recall(
 
         return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
 
-    text = told() if budget else None
+    text = within_budget() if budget else None
     lines, account = _lines(result, asked, explain), _account(result)
     talk = () if lines else (_nothing(places), *_what_else(result, places, narrowed), *(() if explain else account))
     lines += account if explain else []
-    unable = [f"channel {name} {_told(one)}" for name, one in result.channels.items() if strict and one.unable]
+    unable = [f"channel {name} {_channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
-        lambda: {**_data(result), **here.data, "context": context_data(text or told())},
+        lambda: {**_data(result), **here.data, "context": context_data(text or within_budget())},
         lines if text is None else [text.text] if text.text else [],
         (*here.notices, *result.notices, *unable),
         PARTIAL if unable else DONE,
@@ -169,9 +169,9 @@ def _fact_data(one: FactHit, conflicts: Sequence[str]) -> dict[str, Any]:
 
 
 def _event_data(one: EventHit) -> dict[str, Any]:
-    told = {key: value for key, value in one.event._asdict().items() if value is not None}
+    fields = {key: value for key, value in one.event._asdict().items() if value is not None}
     held = {"quarantined": True} if one.is_order else {}
-    return {**told, **held, "score": one.score, "channels": _scores(one.channels)}
+    return {**fields, **held, "score": one.score, "channels": _scores(one.channels)}
 
 
 def _scores(channels: Mapping[str, float]) -> dict[str, float]:
@@ -209,16 +209,16 @@ def _score(hit: FactHit | EventHit | NoteHit) -> str:
     parts = {name: round(points, 3) for name, points in {**hit.channels, **prior}.items()}
     most = max(parts, key=lambda name: parts[name])
     parts[most] += round(hit.score, 3) - sum(parts.values())
-    told = " + ".join(f"{name} {points:.3f}" for name, points in parts.items())
-    return f"score {hit.score:.3f} = {told}{f'; {hit.tier}' if isinstance(hit, FactHit) else ''}"
+    total = " + ".join(f"{name} {points:.3f}" for name, points in parts.items())
+    return f"score {hit.score:.3f} = {total}{f'; {hit.tier}' if isinstance(hit, FactHit) else ''}"
 
 
 def _account(result: RecallResult) -> list[str]:
     weak = [f"{counted(result.weak, 'weak hit')} left out; --all shows them"] if result.weak else []
-    return [*(f"channel {name}: {_told(channel)}" for name, channel in result.channels.items()), *weak]
+    return [*(f"channel {name}: {_channel_state(channel)}" for name, channel in result.channels.items()), *weak]
 
 
-def _told(channel: ChannelReport) -> str:
+def _channel_state(channel: ChannelReport) -> str:
     if channel.ran:
         return counted(channel.hits, "hit") + (f", incomplete: {channel.why_not}" if channel.unable else "")
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"

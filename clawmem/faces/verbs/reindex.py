@@ -23,9 +23,9 @@ def reindex(call: Call, vectors: bool) -> Answer:
     vault = call.runtime.vault()
     if vectors:
         check_embedding(vault)
-    with call.progress() as told:
-        if told:
-            told("reading the vault")
+    with call.progress() as on_progress:
+        if on_progress:
+            on_progress("reading the vault")
         done = act(vault)
     data = {**done._asdict(), "seconds": round(done.seconds, 3)}
     del data["notices"]
@@ -36,8 +36,8 @@ def reindex(call: Call, vectors: bool) -> Answer:
     ]
     if not vectors:
         return Answer(data, lines, done.notices)
-    with call.progress() as told:
-        embedded = rebuild_vectors(vault, stamp(call.runtime.now())[:10], told and _counting(told))
+    with call.progress() as on_progress:
+        embedded = rebuild_vectors(vault, stamp(call.runtime.now())[:10], on_progress and _counting(on_progress))
     problem = embedded.problem
     notices = [
         *done.notices,
@@ -58,8 +58,8 @@ def _line(done: EmbeddingRun) -> str:
     return f"embedded {counted(done.embedded, 'text')} with {done.model}{cost}{rest}"
 
 
-def _counting(told: Callable[[str], None]) -> Callable[[int, int], None]:
-    return lambda done, total: told(f"embedding: {done:,} of {total:,}")
+def _counting(on_progress: Callable[[str], None]) -> Callable[[int, int], None]:
+    return lambda done, total: on_progress(f"embedding: {done:,} of {total:,}")
 
 
 VERB = Command(

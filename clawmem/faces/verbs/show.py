@@ -6,7 +6,7 @@ from typing import Any
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import standpoint
+from clawmem.faces.parts.filters import point_in_time
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
@@ -17,7 +17,7 @@ from clawmem.serving.browse import show_fact as act
 
 def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
     """Keys that are set are printed, one per line."""
-    here = standpoint(call, at)
+    here = point_in_time(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
     try:
         shown = act(here.vault, fact, here.caller, moment)
@@ -46,8 +46,8 @@ def _lines(shown: FactDetails) -> list[str]:
     record = fact_data(shown.fact, shown.entity, shown.against)
     width = max(map(len, record))
     notes = {"trust": f", {OUTSIDE_WARNING}"} if shown.fact.trust == EXTERNAL else {}
-    told = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
-    return lines + [f"{key:<{width}}  {words}" for key, words in told]
+    rows = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
+    return lines + [f"{key:<{width}}  {words}" for key, words in rows]
 
 
 def _truth_lines(truth: TruthAt) -> list[str]:

@@ -66,8 +66,8 @@ def _learning_data(learning: LearningState) -> dict[str, object]:
 
 def _learning_lines(learning: LearningState) -> Iterator[str]:
     waiting = learning.waiting
-    told = f"{counted(waiting, 'event')} {'waits' if waiting == 1 else 'wait'} for the heartbeat"
-    yield f"learning  {told if waiting else 'no event waits for the heartbeat'}"
+    waits = f"{counted(waiting, 'event')} {'waits' if waiting == 1 else 'wait'} for the heartbeat"
+    yield f"learning  {waits if waiting else 'no event waits for the heartbeat'}"
     yield f"heartbeat {_last_run(learning.last)}"
     if learning.last is not None:
         for sentence in failure_sentences(learning.last):

@@ -37,8 +37,8 @@ def sync(
     if go_on:
         return _continued(call, policy)
     wanted = SyncOptions(remote, branch, policy, dry_run, unrelated, rewritten)
-    with call.progress() as told:
-        done = act(runtime.vault(), runtime.caller(), wanted, told)
+    with call.progress() as on_progress:
+        done = act(runtime.vault(), runtime.caller(), wanted, on_progress)
     notices = [*done.notices]
     if done.problem is not None:
         notices.append(f"not sent: {done.problem.message} {done.problem.hint}".strip())

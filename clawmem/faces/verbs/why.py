@@ -21,26 +21,26 @@ _AROUND = 300
 def why(call: Call, fact: str) -> Answer:
     """The answer contains the evidence, event, commits and authors of the fact, and the facts before and after it in
     its chain, oldest first."""
-    told = act(call.runtime.vault(), fact, call.runtime.caller())
-    return Answer(_data(told), _lines(told), told.notices)
+    result = act(call.runtime.vault(), fact, call.runtime.caller())
+    return Answer(_data(result), _lines(result), result.notices)
 
 
-def _data(told: WhyResult) -> dict[str, Any]:
-    fact = told.fact
+def _data(result: WhyResult) -> dict[str, Any]:
+    fact = result.fact
     return {
-        "fact": fact_data(fact, told.entity),
+        "fact": fact_data(fact, result.entity),
         "evidence": {
             "source": fact.source,
             "source_event": fact.source_event,
             "source_text": fact.source_text,
             "source_span": list(fact.source_span) if fact.source_span else None,
-            "context": _context(told) if told.event else None,
+            "context": _context(result) if result.event else None,
         },
-        "event": told.event._asdict() if told.event else None,
-        **_recorded(told),
-        "removed": entry_data(told.removed) if told.removed else None,
-        "chain": [_link_data(link) for link in told.chain],
-        "history": [entry_data(entry) for entry in told.history],
+        "event": result.event._asdict() if result.event else None,
+        **_recorded(result),
+        "removed": entry_data(result.removed) if result.removed else None,
+        "chain": [_link_data(link) for link in result.chain],
+        "history": [entry_data(entry) for entry in result.history],
     }
 
 
@@ -48,45 +48,45 @@ def _link_data(link: ChainLink) -> dict[str, Any]:
     return {**fact_data(link.fact, link.entity), **_recorded(link)}
 
 
-def _recorded(told: WhyResult | ChainLink) -> dict[str, Any]:
+def _recorded(result: WhyResult | ChainLink) -> dict[str, Any]:
     return {
-        "recorded": entry_data(told.recorded) if told.recorded else None,
-        "history_begins": entry_data(told.begins) if told.begins else None,
+        "recorded": entry_data(result.recorded) if result.recorded else None,
+        "history_begins": entry_data(result.begins) if result.begins else None,
     }
 
 
-def _lines(told: WhyResult) -> Iterator[str]:
-    yield fact_line(told.fact, told.entity)
-    yield f"  recorded  {_by(told)}"
-    if told.removed:
-        yield f"  removed   {entry_line(told.removed)}; `clawmem undo {told.removed.commit[:SHORT]}` restores it"
-    yield f"  source    {', '.join(_source(told))}"
+def _lines(result: WhyResult) -> Iterator[str]:
+    yield fact_line(result.fact, result.entity)
+    yield f"  recorded  {_by(result)}"
+    if result.removed:
+        yield f"  removed   {entry_line(result.removed)}; `clawmem undo {result.removed.commit[:SHORT]}` restores it"
+    yield f"  source    {', '.join(_source(result))}"
     yield ""
-    yield from _evidence_lines(told)
-    if len(told.chain) > 1:
+    yield from _evidence_lines(result)
+    if len(result.chain) > 1:
         yield ""
         yield "chain, oldest first"
-        for number, link in enumerate(told.chain, 1):
-            here = "  <- this fact" if link.fact.id == told.fact.id else ""
+        for number, link in enumerate(result.chain, 1):
+            here = "  <- this fact" if link.fact.id == result.fact.id else ""
             yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
             yield f"     {_by(link)}"
     yield ""
-    yield "history  none of it is here" if told.begins and not told.history else "history, oldest first"
-    for entry in told.history:
+    yield "history  none of it is here" if result.begins and not result.history else "history, oldest first"
+    for entry in result.history:
         yield f"  {entry_line(entry)}"
 
 
-def _by(told: WhyResult | ChainLink) -> str:
-    entry = told.recorded
-    if told.begins is not None:
-        return f"{minute(told.begins.time)} or earlier; the history before {told.begins.commit[:SHORT]} is not here"
+def _by(result: WhyResult | ChainLink) -> str:
+    entry = result.recorded
+    if result.begins is not None:
+        return f"{minute(result.begins.time)} or earlier; the history before {result.begins.commit[:SHORT]} is not here"
     if entry is None:
         return "in no commit yet"
     return f"{minute(entry.time)} by {entry.author} <{entry.author_email}> in {entry.commit[:SHORT]}"
 
 
-def _source(told: WhyResult) -> Iterator[str]:
-    fact = told.fact
+def _source(result: WhyResult) -> Iterator[str]:
+    fact = result.fact
     yield fact.source
     if fact.trust:
         yield f"trust {fact.trust}"
@@ -94,12 +94,12 @@ def _source(told: WhyResult) -> Iterator[str]:
         yield f"confidence {fact.confidence:g}"
 
 
-def _evidence_lines(told: WhyResult) -> Iterator[str]:
-    fact, event = told.fact, told.event
+def _evidence_lines(result: WhyResult) -> Iterator[str]:
+    fact, event = result.fact, result.event
     if event is not None:
         who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
         yield f"evidence  {who}, {minute(event.timestamp)}, event {event.id}"
-        yield f"  {_context(told)}{event_warning(event)}"
+        yield f"  {_context(result)}{event_warning(event)}"
     elif fact.source_text:
         yield "evidence  quoted, without an event"
         yield f"  >>{one_line(fact.source_text)}<<"
@@ -107,11 +107,11 @@ def _evidence_lines(told: WhyResult) -> Iterator[str]:
         yield "evidence  none was given"
 
 
-def _context(told: WhyResult) -> str:
+def _context(result: WhyResult) -> str:
     """The text of the event around the evidence; >> and << mark the evidence."""
-    text = told.event.text if told.event else ""
-    span = told.fact.source_span
-    if span is None or text[slice(*span)] != told.fact.source_text:
+    text = result.event.text if result.event else ""
+    span = result.fact.source_span
+    if span is None or text[slice(*span)] != result.fact.source_text:
         return one_line(text[: 2 * _AROUND]) + ("…" if len(text) > 2 * _AROUND else "")
     start, end = span
     before, quoted, after = text[max(0, start - _AROUND) : start], text[start:end], text[end : end + _AROUND]

@@ -107,7 +107,7 @@ def standing_facts_with(index: Index, predicates: Iterable[str]) -> list[PlacedF
     rows = index.database.execute(
         f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
     )
-    return [one for one in map(fact_from_row, rows) if one.fact.stands]
+    return [one for one in map(fact_from_row, rows) if one.fact.is_current]
 
 
 def current_facts_with(index: Index, predicate: str | None, phrase: str | None) -> list[Fact]:

@@ -56,8 +56,8 @@ def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
             take_in_file(index, path, data)
         except ClawmemError as problem:
             take_in_file(index, path, None)
-            told = (path, problem.message)
-            index.database.execute("INSERT INTO broken VALUES (?, ?, ?)", (*told, checksum(*told)))
+            values = (path, problem.message)
+            index.database.execute("INSERT INTO broken VALUES (?, ?, ?)", (*values, checksum(*values)))
 
 
 def _facts(index: Index, path: str, data: bytes | None) -> None:
@@ -231,8 +231,8 @@ def _summary(index: Index, path: str, data: bytes | None) -> None:
     title = str(described.get("title") or title_of(name))
     aliases = _texts(described.get("aliases"))
     kind = str(described.get("kind") or kind_of(name))
-    told = (name, title, kind, json.dumps(aliases))
-    index.database.execute("INSERT INTO entity VALUES (?, ?, ?, ?, ?)", (*told, checksum(*told)))
+    values = (name, title, kind, json.dumps(aliases))
+    index.database.execute("INSERT INTO entity VALUES (?, ?, ?, ?, ?)", (*values, checksum(*values)))
     known_as = {normal(title), *(normal(alias) for alias in aliases)} - {""}
     rows = ((alias, name, checksum(alias, name)) for alias in known_as)
     index.database.executemany("INSERT INTO alias VALUES (?, ?, ?)", rows)

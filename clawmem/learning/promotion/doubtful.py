@@ -98,7 +98,7 @@ def _contradictions(work: WriteScope, waiting: Sequence[Proposal]) -> dict[str, 
             for target in one.targets:
                 contradictions[target.id].append(one.id)
     links = [(one.fact, link.to) for one in facts_containing(work.index, '"contradicts"') for link in one.fact.links
-             if link.type == "contradicts" and one.fact.stands]  # fmt: skip
+             if link.type == "contradicts" and one.fact.is_current]  # fmt: skip
     current = _current(work, (to for _, to in links))
     for fact, to in links:
         if to in current:
@@ -108,4 +108,4 @@ def _contradictions(work: WriteScope, waiting: Sequence[Proposal]) -> dict[str, 
 
 
 def _current(work: WriteScope, ids: Iterable[str]) -> dict[str, Fact]:
-    return {key: one.fact for key, one in by_ids(work.index, set(ids)).items() if one.fact.stands}
+    return {key: one.fact for key, one in by_ids(work.index, set(ids)).items() if one.fact.is_current}

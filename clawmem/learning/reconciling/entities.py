@@ -97,7 +97,7 @@ def close_people(facts: Iterable[Fact]) -> dict[str, str]:
     The keys are the normalised full name and first name, the value is the full name. A relation of a relation ("Ada's
     husband", where Ada is the sister) is left out.
     """
-    standing = [fact for fact in facts if fact.stands and fact.object and "no longer" not in fact.fact]
+    standing = [fact for fact in facts if fact.is_current and fact.object and "no longer" not in fact.fact]
     names = _by_name(name for fact in standing if _is_in_passing(fact) for name in _named(fact))
     owned = ((normal(_owner(fact)), name) for fact in standing if not _is_in_passing(fact) for name in _named(fact))
     return {**_by_name(name for owner, name in owned if owner and owner not in names), **names}

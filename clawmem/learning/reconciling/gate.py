@@ -105,7 +105,7 @@ def _durability(proposition: Proposition) -> GateVerdict | None:
 def _duplication(proposition: Proposition, known: Iterable[Fact], limits: GateLimits) -> GateVerdict | None:
     statement = normal(proposition.statement)
     for fact in known:
-        if not fact.stands:
+        if not fact.is_current:
             continue
         if plain(fact.fact) == statement:
             return GateVerdict(False, "duplication", f"It is already known as {fact.id}.", fact.id)

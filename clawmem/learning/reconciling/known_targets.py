@@ -26,7 +26,7 @@ def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple
     A single fact with exactly that value is replaced. Otherwise a person decides.
     """
     old, new = proposition.former or "", proposition.object or ""
-    holding = [fact for fact in known if fact.stands and _find_value(old, fact.fact)]
+    holding = [fact for fact in known if fact.is_current and _find_value(old, fact.fact)]
     exact = [fact for fact in holding if content_words(fact.object or "") == content_words(old)]
     found = sorted(exact or (holding if is_specific(old) else ()), key=_said)
     if not found:
@@ -52,7 +52,7 @@ def find_retracted(proposition: Proposition, known: Iterable[Fact]) -> tuple[Pro
     said = proposition.statement.removeprefix("It was taken back that ")
     again = said == proposition.statement
     says = _avoids if again else _says_it
-    gone = [fact for fact in known if fact.stands and says(fact, proposition, said)]
+    gone = [fact for fact in known if fact.is_current and says(fact, proposition, said)]
     if not gone:
         return None
     retraction = proposition._replace(predicate=None, object=None, relation_phrase=None, category="fact")
@@ -67,7 +67,7 @@ def find_changed(proposition: Proposition, known: Iterable[Fact]) -> tuple[Propo
     "The deadline" means the project deadline if no other deadline is known. With several candidates a person decides.
     Return None if there is no candidate, or if the thing is known under the same name.
     """
-    standing = [fact for fact in known if fact.stands]
+    standing = [fact for fact in known if fact.is_current]
     if any(_same_thing(fact, proposition) for fact in standing):
         return None
     meant = [fact for fact in standing if _may_be_meant(fact, proposition)]

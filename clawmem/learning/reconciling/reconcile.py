@@ -74,7 +74,7 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
     if named:
         outcome = RETRACT if proposition.ended else UPDATE
         return ReconcileDecision(outcome, named, "The text names the changed fact by id.")
-    standing = [fact for fact in same_subject if fact.stands and _is_same(fact.subject, proposition.subject)]
+    standing = [fact for fact in same_subject if fact.is_current and _is_same(fact.subject, proposition.subject)]
     related = [fact for fact in standing if proposition.predicate and fact.predicate == proposition.predicate]
     related = of_same_thing(proposition, related)
     over = [fact for fact in related if _ENDING.search(fact.fact)]
@@ -102,7 +102,7 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
 
 def _named(proposition: Proposition, facts: Iterable[Fact]) -> tuple[str, ...]:
     ids = set(_FACT_ID.findall(proposition.source_text))
-    return tuple(fact.id for fact in facts if fact.stands and fact.id in ids)
+    return tuple(fact.id for fact in facts if fact.is_current and fact.id in ids)
 
 
 def _ended(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> ReconcileDecision:
@@ -217,7 +217,7 @@ def _replaced_in_scope(proposition: Proposition, facts: Sequence[Fact]) -> Recon
     scope = content_words(proposition.scope or "")
     if not scope:
         return None
-    there = [fact for fact in facts if fact.stands and fact.predicate == proposition.predicate]
+    there = [fact for fact in facts if fact.is_current and fact.predicate == proposition.predicate]
     there = [fact for fact in there if not _is_older(proposition, fact)]
     named = [fact for fact in there if _is_same(fact.subject, proposition.subject) and _names(fact.object, scope)]
     if len(named) == 1:

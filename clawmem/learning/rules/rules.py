@@ -80,14 +80,16 @@ def _extract(event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple
         return tuple(name_user(one, speakers) for one in tool_propositions(event))
     if is_from_outside(event):
         # What an outsider says of others is a claim; "I" is nobody there, and never the user.
-        return tuple(one for one in _told(event, catalog, Speaker(THE_USER, chat=False)) if not _of_the_user(one))
+        return tuple(
+            one for one in _propositions_in(event, catalog, Speaker(THE_USER, chat=False)) if not _of_the_user(one)
+        )
     voice = speaker_of(event, speakers)
     if voice is None:
         return tuple(name_user(one, speakers) for one in assistant_propositions(event))
-    return _told(event, catalog, voice)
+    return _propositions_in(event, catalog, voice)
 
 
-def _told(event: Event, catalog: Catalog, voice: Speaker) -> tuple[Proposition, ...]:
+def _propositions_in(event: Event, catalog: Catalog, voice: Speaker) -> tuple[Proposition, ...]:
     heard = event._replace(text=_SMALL_I.sub("I", event.text))
     own = own_sentences(heard.text)
     found = (proposition for sentence in own for proposition in _in_sentence(sentence, heard, voice))

@@ -43,9 +43,9 @@ def read_parts(piece: TextSpan, read: ReadClause) -> list[Proposition]:
     for joint in reversed(list(_JOINT.finditer(piece.text))[:_MOST]) if subject else ():
         if joint["verb"] in _NOT_VERBS or _may_be_bare(piece.text[: joint.start()], joint["verb"]):
             continue
-        told = _of_kind(read(_with_subject(piece, joint.end(), subject)))
-        if told:
-            later = [*told, *later]
+        propositions = _of_kind(read(_with_subject(piece, joint.end(), subject)))
+        if propositions:
+            later = [*propositions, *later]
             piece = sub_span(piece, 0, joint.start())
     return [*read(piece), *later]
 
@@ -77,5 +77,5 @@ def _may_be_bare(before: str, verb: str) -> bool:
     return any(lemma_as(one["verb"], PRESENT) == one["verb"] for one in _BEFORE_BARE.finditer(before))
 
 
-def _of_kind(told: Sequence[Proposition]) -> Sequence[Proposition]:
-    return told if any(one.predicate or one.category in _STATES for one in told) else ()
+def _of_kind(propositions: Sequence[Proposition]) -> Sequence[Proposition]:
+    return propositions if any(one.predicate or one.category in _STATES for one in propositions) else ()

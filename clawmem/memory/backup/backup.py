@@ -178,7 +178,7 @@ def _check_target(target: Path, overwrite: bool) -> None:
 
 def _refuse_existing(target: Path, exists: bool) -> None:
     if exists:
-        raise Refused(f"{target} exists already.", "Name another file, or use --force to replace it.")
+        raise Refused(f"{target} already exists.", "Name another file, or use --force to replace it.")
 
 
 def _link_new(archive: Path, target: Path) -> None:

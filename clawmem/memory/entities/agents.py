@@ -43,7 +43,7 @@ def create_agent(vault: Vault, agent: str, caller: Caller) -> AgentCreated:
     name = check_agent(agent)
     with writing(vault, caller, "agent create") as work:
         if work.read(f"agents/{name}/SOUL.md") is not None:
-            raise Refused(f"The agent {name} exists already.", f"`clawmem agent show {name}` shows it.")
+            raise Refused(f"The agent {name} already exists.", f"`clawmem agent show {name}` shows it.")
         folder = f"agents/{name}"
         writes: dict[str, bytes | None] = {
             f"{folder}/{page}": _empty_page(page, words.format(agent=name)) for page, words in PAGES.items()

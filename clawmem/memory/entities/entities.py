@@ -131,8 +131,8 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
         writes, title = _moved_files(work, old, new)
         commits = work.commit([_change(work.caller, verb, new, f"moved from {old}", writes, old)])
         kept = _last_part(old) != _last_part(new) and title != title_of(new)
-        told = [f"its title is still '{title}': change it in {summary_path(new)}"] if kept else []
-        return EntityChange(new, old, commits[-1], (*work.notices, *told))
+        title_notices = [f"its title is still '{title}': change it in {summary_path(new)}"] if kept else []
+        return EntityChange(new, old, commits[-1], (*work.notices, *title_notices))
 
 
 def archive_entity(vault: Vault, name: str, caller: Caller) -> EntityChange:
@@ -157,7 +157,7 @@ def _refuse_taken(index: Index, name: str, mover: str | None = None) -> None:
     """Raise Refused if the path is or was that of another entity. `mover` is the entity that moves."""
     same = entity_in_same_folder(index, name)
     if same == name:
-        raise Refused(f"The entity {name} exists already.", f"`clawmem entity show {name}` shows it.")
+        raise Refused(f"The entity {name} already exists.", f"`clawmem entity show {name}` shows it.")
     if same is not None and same != mover:
         raise Refused(
             f"{name} and the entity {same} are the same folder on case-insensitive disks.",

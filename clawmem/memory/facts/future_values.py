@@ -57,7 +57,7 @@ class _FutureValuePlanner:
         """Plan one fact that has an announced replacement. Call this in the order of the end dates."""
         old = self._latest(old)
         found = announced_successor(old.fact)
-        if found is None or not old.fact.stands or not self._work.is_readable(old.entity):
+        if found is None or not old.fact.is_current or not self._work.is_readable(old.entity):
             return
         named, why = found
         new = self._coming(named)
@@ -77,11 +77,11 @@ class _FutureValuePlanner:
     def _coming(self, named: str) -> PlacedFact | None:
         """Return the announced fact, or the fact that replaced it; None if the announcement was withdrawn."""
         one = self._fact(named)
-        if one is None or one.fact.stands:
+        if one is None or one.fact.is_current:
             return one
         instead = one.fact.superseded_by or (announced_successor(one.fact) or (None,))[0]
         later = self._fact(instead) if instead else None
-        return later if later and later.fact.stands and self._begins(later.fact) > self._now else None
+        return later if later and later.fact.is_current and self._begins(later.fact) > self._now else None
 
     def _fact(self, fact_id: str) -> PlacedFact | None:
         found = by_ids(self._work.index, [fact_id]).get(fact_id)
@@ -106,8 +106,8 @@ class _FutureValuePlanner:
             writes.update(items_write(entity, [facts_by_id.get(one.id, one) for one in self._work.facts(entity)]))
         facts = [fact for _, facts_by_id in self._changed_entities() for fact in facts_by_id.values()]
         words = ", ".join(
-            [f"{counted(len(self.effective), 'fact')} announced before took effect"] * bool(self.effective)
-            + [f"{counted(len(self.reopened), 'fact')} kept, as what was announced is off"] * bool(self.reopened)
+            [f"{counted(len(self.effective), 'fact')} announced earlier took effect"] * bool(self.effective)
+            + [f"{counted(len(self.reopened), 'fact')} kept, as the announced fact was withdrawn"] * bool(self.reopened)
         )
         rows = trailers(
             "settle",

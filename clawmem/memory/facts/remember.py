@@ -118,7 +118,7 @@ class _EntityBatch:
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = list(facts)
         self.lines = [fact_to_line(fact) for fact in self.facts]
-        self.places = {normal(fact.fact): place for place, fact in enumerate(self.facts) if fact.stands}
+        self.places = {normal(fact.fact): place for place, fact in enumerate(self.facts) if fact.is_current}
 
     def put(self, fact: Fact, place: int | None = None) -> None:
         """Add a fact, or replace the fact at index `place`."""
@@ -181,8 +181,7 @@ class _BatchPlanner:
         self.conflicts.append(found)
         against = "; ".join(f"{one.id} ({one.fact})" for one in rivals)
         self.notices.append(
-            f"{fact.id} stands against {against}. All are kept until you decide:"
-            f" `clawmem review show {found.proposal.id}`"
+            f"{fact.id} contradicts {against}. All are kept until you decide: `clawmem review show {found.proposal.id}`"
         )
         return with_question(change, found)
 
@@ -205,8 +204,8 @@ class _BatchPlanner:
             # A source of low trust must not change a fact of a person or an agent.
             richer = known
         more, other = changed_fields(known, richer), ignored_fields(said, richer)
-        self.notices += [f"{known.id} was known; added to it: {', '.join(more)}"] if more else []
-        self.notices += [f"{known.id} was known; not changed: {', '.join(other)}"] if other else []
+        self.notices += [f"{known.id} was already known; added to it: {', '.join(more)}"] if more else []
+        self.notices += [f"{known.id} was already known; not changed: {', '.join(other)}"] if other else []
         if richer == known:
             return RememberedFact(known, entity, "noop"), None
         batch.put(richer, place)

@@ -53,7 +53,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
             return proposed
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
-        known = next((one for one in facts if one.stands and normal(one.fact) == normal(safe.fact.fact)), None)
+        known = next((one for one in facts if one.is_current and normal(one.fact) == normal(safe.fact.fact)), None)
         new = known or _with_inherited(fresh, old)._replace(valid_from=since)
         if new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
             ended = ending_later(old, new.id, since, reason)
@@ -160,7 +160,7 @@ def link(
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
         if any(one.type == kind and one.to == other for one in placed.fact.links):
-            return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link exists already"))
+            return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link already exists"))
         facts = work.facts(placed.entity)
         current = next(one for one in facts if one.id == placed.fact.id)
         linked = _with_link(current, FactLink(kind, other, reason, stamp(caller.now)))
@@ -189,7 +189,7 @@ def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
     fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
     if fact.superseded_by:
         raise AlreadySuperseded(fact.id, fact.superseded_by)
-    if not fact.stands:
+    if not fact.is_current:
         raise Refused(
             f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` shows what happened to it."
         )

@@ -196,7 +196,7 @@ def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: s
         events=[one.id for found in plan.events.values() for one in found],
     )
     body = [f"- {one.id} is withdrawn: {one.fact}" for one in done.retracted]
-    body += [f"- {one.id} stands again: {one.fact}" for one in done.restored]
+    body += [f"- {one.id} is current again: {one.fact}" for one in done.restored]
     body += [f"- {one.fact.id} stays, though it {one.relation} {one.of}: {one.fact.fact}" for one in done.dependents]
     return Change(
         subject_line("revoke", "vault", words),

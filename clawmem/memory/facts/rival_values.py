@@ -57,12 +57,12 @@ class RivalValueFinder:
         found = {one.fact.id: one.fact for one in placed if one.entity != entity}
         found |= {one.id: one for one in self._of_entity(entity, known).get(said[:2], ())}
         self._of_entity(entity, known).setdefault(said[:2], []).append(fact)
-        against = [one for one in found.values() if self._stands_against(one, fact, said)]
+        against = [one for one in found.values() if self._contradicts(one, fact, said)]
         return tuple(sorted(against, key=lambda one: (one.timestamp, one.id)))
 
-    def _stands_against(self, one: Fact, fact: Fact, said: StatedValue) -> bool:
+    def _contradicts(self, one: Fact, fact: Fact, said: StatedValue) -> bool:
         begins = fact.valid_from or fact.timestamp
-        if not one.stands or is_over(one, begins) or is_over(fact, fact.timestamp):
+        if not one.is_current or is_over(one, begins) or is_over(fact, fact.timestamp):
             return False  # what is over stands against nothing
         value = self._value(one)
         return value is not None and are_rivals(value, said) and hold_together(one, fact)
@@ -84,7 +84,7 @@ class RivalValueFinder:
         if entity not in self._stated:
             found: dict[tuple[str, str], list[Fact]] = defaultdict(list)
             for fact in known:
-                value = self._value(fact) if fact.stands else None
+                value = self._value(fact) if fact.is_current else None
                 if value:
                     found[value[:2]].append(fact)
             self._stated[entity] = found
@@ -97,7 +97,7 @@ def ask_about(work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact])
     from clawmem.model.merging.policy import VALUES, MergeConflict
 
     names = " and ".join(one.id for one in rivals)
-    why = f"It stands against {names}: the relation takes one value at a time. All stay active until this is decided."
+    why = f"It contradicts {names}: the relation takes one value at a time. All stay active until this is decided."
     asked = supersede_proposal(MergeConflict(VALUES, "", fact.id, why), (*rivals, fact), why, entity)
     return ValueConflict(fact, tuple(rivals), asked._replace(created=fact.timestamp, agent=work.caller.agent))
 

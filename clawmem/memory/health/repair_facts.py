@@ -23,13 +23,13 @@ from clawmem.model.records.change import Author, Change, agent_author, subject_l
 def retract_reactivated(work: WriteScope) -> tuple[str, ...]:
     """Withdraw facts that are active although a commit withdrew them."""
     places = {one.fact.id: one for one in all_facts(work.index)}
-    standing = {key for key, one in places.items() if one.fact.stands}
+    standing = {key for key, one in places.items() if one.fact.is_current}
     changed: dict[str, list[Fact]] = defaultdict(list)
     for one in find_reactivated(work.vault, standing):
         now = places[one.fact.id]
         ended = merge_fact(None, now.fact, one.fact, lambda key: ("", key), OURS).fact
         changed[now.entity].append(ended)
-    return _commit(work, changed, "withdrawn before, and standing again since a merge")
+    return _commit(work, changed, "withdrawn before, and active again since a merge")
 
 
 def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
     for key, one in facts.items():
         if one != before[key]:
             changed[one.path].append(one.fact)
-    return _commit(work, changed, "replaced before, and standing still")
+    return _commit(work, changed, "replaced before, and still active")
 
 
 def restore_events(work: WriteScope) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def restore_events(work: WriteScope) -> tuple[str, ...]:
     if not writes:
         return ()
     rows = trailers("fix", agent=work.caller.agent, session=work.caller.session, events=found)
-    words = f"{counted(len(found), 'event')} put back, as facts rest on them"
+    words = f"{counted(len(found), 'event')} restored, because facts cite them"
     return work.commit([Change(subject_line("fix", "ledger", words), writes, rows, author=_author(work))])
 
 

@@ -57,8 +57,8 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> L
     """Return the history of the vault, or of the entity or fact that `about` names.
 
     Raise NotFound if there is neither, AmbiguousId, or NotPermitted for the entity of another agent."""
-    told = run_query(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
-    return told._replace(notices=(*told.notices, *shallow_notices(vault)))
+    result = run_query(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
+    return result._replace(notices=(*result.notices, *shallow_notices(vault)))
 
 
 def shallow_notices(vault: Vault) -> list[str]:
@@ -77,9 +77,9 @@ def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: 
         if kind == "fact":
             places = {name: paths_of_fact(index, history, name)}
             newest_first = reversed(fact_history(history, places, bounds.include_folds)[name])
-            told = _log_result(_within_bounds(newest_first, bounds), kind, name, bounds, index)
+            result = _log_result(_within_bounds(newest_first, bounds), kind, name, bounds, index)
             lacks = [] if by_ids(index, [name]) else unreadable_notices(index)
-            return told._replace(notices=(*told.notices, *lacks))
+            return result._replace(notices=(*result.notices, *lacks))
         paths = [path for place in former_names(index, name) for path in (items_path(place), summary_path(place))]
         entries = history.entries(_history_filter(bounds)._replace(paths=paths))
         return _log_result(entries, kind, name, bounds, index)

@@ -55,11 +55,11 @@ def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) ->
     """
     if dry_run:
 
-        def rehearsed(index: Index) -> UndoResult:
+        def previewed(index: Index) -> UndoResult:
             target, plan = _plan(vault, index, vault.read, reference)
             return _result(target, plan, None, index.notices)
 
-        return run_query(vault, rehearsed, one_state=False)
+        return run_query(vault, previewed, one_state=False)
     with writing(vault, caller, "undo") as work:
         target, plan = _plan(vault, work.index, work.read, reference)
         commit = work.commit([_change(target.entry, plan, caller)])[-1]

@@ -72,9 +72,9 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
         check_may_read(caller, one.entity)
         members = [one] if removed else find_chain(index, one.fact.id)
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
-        told = fact_history(history, wanted)
+        histories = fact_history(history, wanted)
         begins = shallow_starts(history, wanted)
-    chain = tuple(_link(each, told[each.fact.id], begins.get(each.fact.id)) for each in members)
+    chain = tuple(_link(each, histories[each.fact.id], begins.get(each.fact.id)) for each in members)
     own = next(link for link in chain if link.fact.id == one.fact.id)
     event, problems = _evidence(vault, index, one.fact)
     fact = add_accesses(
@@ -82,7 +82,7 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
     )
     notices = (*index.notices, *unreadable_notices(index), *problems, *shallow_notices(vault))
     return WhyResult(
-        fact, one.entity, event, own.recorded, own.begins, chain, tuple(told[one.fact.id]), notices, removed
+        fact, one.entity, event, own.recorded, own.begins, chain, tuple(histories[one.fact.id]), notices, removed
     )
 
 
@@ -98,12 +98,12 @@ def _find(index: Index, history: History, reference: str) -> tuple[PlacedFact, H
 def removed_fact_error(vault: Vault, reference: str) -> NotFound | None:
     """Return the error for a fact that was removed from the vault, or None if there never was one."""
 
-    def sought(index: Index) -> RemovedFact:
+    def searched(index: Index) -> RemovedFact:
         with open_history(vault) as history:
             return find_removed_fact(index, history, reference)
 
     try:
-        lost = run_query(vault, sought, one_state=False)
+        lost = run_query(vault, searched, one_state=False)
     except NotFound:
         return None
     by = f"{lost.removed.commit[:12]} ({lost.removed.subject})"

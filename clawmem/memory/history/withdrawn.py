@@ -86,7 +86,7 @@ def _restored_in_place(vault: Vault, commit: str, fact_id: str) -> bool:
             before, after = (
                 [fact for fact in _facts(vault, name, path) if fact.id == fact_id] for name in (f"{commit}~1", commit)
             )
-            if before and after and before[0].status == RETRACTED and after[0].stands:
+            if before and after and before[0].status == RETRACTED and after[0].is_current:
                 return True
     return False
 

@@ -89,7 +89,7 @@ def _index(work: WriteScope, by_entity: dict[str, list[Fact]], described: dict[s
         IndexRow(
             name,
             entity.title,
-            sum(1 for fact in by_entity[name] if fact.stands),
+            sum(1 for fact in by_entity[name] if fact.is_current),
             max((day_of(fact.timestamp) for fact in by_entity[name]), default=None),
         )
         for name, entity in described.items()

@@ -70,7 +70,7 @@ class ProposalWriter:
             if one.fact is None or topic(one.does, one.fact) != topic(does, waiting):
                 continue
             if one.status == OPEN and {target.id for target in one.targets} == named:
-                return FiledProposalChange(one, None, f"it is waiting for review already, as {one.id}")
+                return FiledProposalChange(one, None, f"it already waits for review, as {one.id}")
             if one.status == REJECTED:
                 return FiledProposalChange(one, None, f"it was rejected in review, as {one.id}")
         proposal = self._proposal(waiting, entity, reason, does, targets)

@@ -175,9 +175,9 @@ def _with_other_files(vault: Vault, plan: MergePlan, found: Versions, policy: Me
         if one == base or one is None:
             entries[path] = other
         elif other is not None:
-            added, told = _merge_other_file(vault, path, (base, one, other), policy)
+            added, new_conflicts = _merge_other_file(vault, path, (base, one, other), policy)
             entries.update(added)
-            conflicts += told
+            conflicts += new_conflicts
     return MergePlan(entries, plan.merged._replace(conflicts=tuple(conflicts)))
 
 

@@ -43,25 +43,25 @@ def merge_duplicate_ids(work: WriteScope) -> tuple[str, ...]:
 def _change(work: WriteScope, names: Collection[str]) -> Change:
     shelves = {items_path(name): tuple(work.facts(name)) for name in names}
     pages = {summary_path(name): work.read(summary_path(name)) for name in names}
-    single, told = join_duplicate_ids(shelves, front_matters(pages))
+    single, joined = join_duplicate_ids(shelves, front_matters(pages))
     writes: dict[str, bytes | None] = {
         path: render_items(facts) for path, facts in single.items() if facts != shelves[path]
     }
     for path in [path for path in writes if not single[path]]:
-        writes.update(_removed_files(path, pages, told))
-    ids = [one.id for one in told] + [fact_id for one in told for fact_id in one.beside]
+        writes.update(_removed_files(path, pages, joined))
+    ids = [one.id for one in joined] + [fact_id for one in joined for fact_id in one.beside]
     rows = trailers(OP, facts=ids, entities=names, agent=work.caller.agent, session=work.caller.session)
-    words = f"{counted(len(told), 'id')} existed in several entities, and now in one each"
-    work.transaction.notices.append(f"{words}: {_places(told)}")
-    return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_describe(one)}" for one in told))
+    words = f"{counted(len(joined), 'id')} existed in several entities, and now in one each"
+    work.transaction.notices.append(f"{words}: {_places(joined)}")
+    return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_describe(one)}" for one in joined))
 
 
-def _removed_files(path: str, pages: dict[str, bytes | None], told: Collection[JoinedId]) -> dict[str, bytes | None]:
+def _removed_files(path: str, pages: dict[str, bytes | None], joined: Collection[JoinedId]) -> dict[str, bytes | None]:
     """Return the deletion of an entity that has no facts left and is the former place of another one.
 
     The entity is kept if its page has text that the other page lacks."""
     name = name_of_path(path) or path
-    kept = {name_of_path(one.kept) or "" for one in told if path in one.left}
+    kept = {name_of_path(one.kept) or "" for one in joined if path in one.left}
     page = summary_path(name)
     own = _lines(pages.get(page))
     for other in kept:
@@ -81,8 +81,8 @@ def _lines(page: bytes | None) -> set[str]:
     }
 
 
-def _places(told: Collection[JoinedId]) -> str:
-    return ", ".join(dict.fromkeys(f"{name_of_path(one.kept)} keeps them" for one in told))
+def _places(joined: Collection[JoinedId]) -> str:
+    return ", ".join(dict.fromkeys(f"{name_of_path(one.kept)} keeps them" for one in joined))
 
 
 def _describe(one: JoinedId) -> str:

@@ -72,7 +72,7 @@ class Fact(NamedTuple):
     extra: Mapping[str, Any] = {}
 
     @property
-    def stands(self) -> bool:
+    def is_current(self) -> bool:
         """Whether the fact is current: active, or archived but not superseded or retracted."""
         return self.status in (ACTIVE, ARCHIVED)
 

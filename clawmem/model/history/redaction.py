@@ -63,7 +63,7 @@ def adjust_fact(fact: Fact, event: Event | None, remark: Mapping[str, Any], cont
         return fact
     metadata = {**(fact.metadata or {}), "redacted": dict(remark)}
     # A fact that is redacted as a whole has nothing left to serve.
-    status = RETRACTED if fact.stands and fact.fact.strip(" .") == MARK else fact.status
+    status = RETRACTED if fact.is_current and fact.fact.strip(" .") == MARK else fact.status
     return fact._replace(status=status, metadata=metadata)
 
 

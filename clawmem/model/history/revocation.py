@@ -52,18 +52,18 @@ def plan_revocation(
     remark: dict[str, Any] = {"at": at, "reason": why}
     gone = tuple(_retracted(by_id[one], remark) for one in by_id if one in revoked and by_id[one].status != RETRACTED)
     changed: dict[str, Fact] = {}
-    heirs: dict[str, str] = {}
+    successors: dict[str, str] = {}
     current: list[str] = []
     for fact in replaced_by_revoked(by_id, revoked):
         was = before.get(fact.id) or _as_it_was(fact, by_id)
-        heir = _heir(fact, by_id, revoked)
-        changed[fact.id] = _counted(_closed(was, heir) if heir else was, fact)
-        if heir:
-            heirs[fact.id] = heir.id
+        successor = _successor(fact, by_id, revoked)
+        changed[fact.id] = _counted(_closed(was, successor) if successor else was, fact)
+        if successor:
+            successors[fact.id] = successor.id
         else:
             current.append(fact.id)
     # A restored fact may also be the new successor of an earlier one.
-    for gone_before, heir_id in heirs.items():
+    for gone_before, heir_id in successors.items():
         link = FactLink("supersedes", gone_before, why, at)
         changed[heir_id] = _linked(changed.get(heir_id, by_id[heir_id]), link)
     restored = tuple(changed[one] for one in current)
@@ -71,9 +71,9 @@ def plan_revocation(
     return Revocation(gone, restored, relinked, _dependents(by_id, revoked))
 
 
-def _closed(fact: Fact, heir: Fact) -> Fact:
-    end = ended_at(fact, heir.valid_from) if heir.valid_from else fact.valid_to
-    return fact._replace(status=SUPERSEDED, superseded_by=heir.id, valid_to=end)
+def _closed(fact: Fact, successor: Fact) -> Fact:
+    end = ended_at(fact, successor.valid_from) if successor.valid_from else fact.valid_to
+    return fact._replace(status=SUPERSEDED, superseded_by=successor.id, valid_to=end)
 
 
 def _retracted(fact: Fact, remark: Mapping[str, Any]) -> Fact:
@@ -81,7 +81,7 @@ def _retracted(fact: Fact, remark: Mapping[str, Any]) -> Fact:
     return fact._replace(status=RETRACTED, superseded_by=None, metadata=metadata)
 
 
-def _heir(fact: Fact, by_id: Mapping[str, Fact], revoked: Collection[str]) -> Fact | None:
+def _successor(fact: Fact, by_id: Mapping[str, Fact], revoked: Collection[str]) -> Fact | None:
     """Return the next fact of the chain that is not revoked, or None."""
     seen: set[str] = set()
     following = fact.superseded_by
@@ -111,7 +111,7 @@ def _linked(fact: Fact, added: FactLink) -> Fact:
 def _dependents(by_id: Mapping[str, Fact], revoked: Collection[str]) -> tuple[DependentFact, ...]:
     found = []
     for fact in by_id.values():
-        if fact.id in revoked or not fact.stands:
+        if fact.id in revoked or not fact.is_current:
             continue
         linked = {link.to: link.type for link in fact.links if link.to in revoked}
         for target in sorted(points_at(fact) & set(revoked)):

@@ -124,7 +124,7 @@ def _link_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[ChainProbl
         target = by_id.get(link.to)
         if target is None:
             yield ChainProblem(fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, which does not exist.")
-        elif link.type in REPLACING_LINKS and fact.status != RETRACTED and target.stands:
+        elif link.type in REPLACING_LINKS and fact.status != RETRACTED and target.is_current:
             yield ChainProblem(
                 fact.id,
                 f"{fact.id} has a link '{link.type}' to {link.to}, but {link.to} is still {target.status}.",

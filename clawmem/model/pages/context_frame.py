@@ -124,7 +124,7 @@ def aside(sentence: str) -> FramePart:
     return count_tokens(f"({servable(sentence)})\n")
 
 
-def remark_on_all(number: int, more: str, name: str = "", among: int = 0, limit: int = 0) -> FramePart:
+def total_remark(number: int, more: str, name: str = "", among: int = 0, limit: int = 0) -> FramePart:
     """Return one remark on all lines left out.
 
     `among` of them belong to the most important section, `name`. `limit` is an option of the command, if not 0.

@@ -149,7 +149,7 @@ def _with_one_remark(
     numbers = _missing(sections, filled)
     command = more.facts if numbers[0] else more.others
     leader = next((one.title for one in sections if one.leads), "")
-    plain, named = (frame.remark_on_all(_MANY, command, leader, most).tokens for most in (0, _MANY if leader else 0))
+    plain, named = (frame.total_remark(_MANY, command, leader, most).tokens for most in (0, _MANY if leader else 0))
     needed = named if any(numbers) else 0
     if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."
@@ -163,7 +163,7 @@ def _with_one_remark(
     left = free - sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
     remarks = []
     for number, command, among in zip(_missing(sections, filled), more, (lacking, 0), strict=True):
-        remark = frame.remark_on_all(number, command, leader, among)
+        remark = frame.total_remark(number, command, leader, among)
         if number and remark.tokens <= left:
             remarks.append(remark)
             left -= remark.tokens
@@ -174,7 +174,7 @@ def _with_joint_remark(
     sections: Sequence[Section], free: int, budget: int, more: OmittedHint
 ) -> tuple[list[FilledSection], list[FramePart]]:
     """Fill the sections, and return the remark on the one that leads and the one on all others, if they are needed."""
-    joint = frame.remark_on_all(_MANY, more.others, limit=_MANY).tokens
+    joint = frame.total_remark(_MANY, more.others, limit=_MANY).tokens
     leading = {one.title: _reserve(one) for one in sections if one.leads}
     filled = _fill(sections, max(free - joint - sum(leading.values()), 0), leading)
     remarks = _joint_remarks(sections, filled, more)
@@ -198,7 +198,7 @@ def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection],
         elif one.left_out:
             remarks.append(frame.remark(one.title, one.left_out, section.more))
     everything = others + sum(len(one.units) for one in filled)
-    return [*remarks, *([frame.remark_on_all(others, more.others, limit=everything)] if others else [])]
+    return [*remarks, *([frame.total_remark(others, more.others, limit=everything)] if others else [])]
 
 
 def _lacking(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:

@@ -16,7 +16,7 @@ from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import ROOTS, Entity, kind_of
-from clawmem.model.search.ranking import FactStanding, ordered
+from clawmem.model.search.ranking import RankingFeatures, ordered
 
 INDEX_PATH = "life/index.md"
 BEGIN = "<!-- clawmem:begin -->"
@@ -139,8 +139,8 @@ def facts_block(
     the tiers are those of `now`.
     """
     active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantine_rule(fact)}
-    standings = ordered(_standing(fact, now, today) for fact in active.values())
-    near = [each for each in standings if each.tier in (HOT, WARM)]
+    features = ordered(_features(fact, now, today) for fact in active.values())
+    near = [each for each in features if each.tier in (HOT, WARM)]
     # The sort is stable: promoted facts come first, and each group stays in ranking order.
     shown = sorted(near, key=lambda each: promotion_of(active[each.id]) is None)[:maximum]
     groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: []}
@@ -150,8 +150,8 @@ def facts_block(
     return "\n\n".join(filter(None, [*blocks, _rest(name, len(shown), len(active))]))
 
 
-def _standing(fact: Fact, now: datetime, today: str | None) -> FactStanding:
-    return FactStanding(fact.id, tier_of(fact, now, today), fact.access_count, importance_of(fact), fact.timestamp)
+def _features(fact: Fact, now: datetime, today: str | None) -> RankingFeatures:
+    return RankingFeatures(fact.id, tier_of(fact, now, today), fact.access_count, importance_of(fact), fact.timestamp)
 
 
 def _tier_block(tier: str, facts: Sequence[Fact]) -> str:

@@ -44,7 +44,7 @@ OTHERS_SHARE = 0.95
 _TIER_RANK = {"hot": 0, "warm": 1, "cold": 2}
 
 
-class FactStanding(NamedTuple):
+class RankingFeatures(NamedTuple):
     """What ranking needs to know of a fact.
 
     `own` means that it is from the asking agent's workspace, and `over` that it had ended at the requested time.
@@ -79,20 +79,20 @@ class AskedOf(NamedTuple):
     others: Collection[str] = ()
 
 
-def ordered(standings: Iterable[FactStanding]) -> list[FactStanding]:
+def ordered(features: Iterable[RankingFeatures]) -> list[RankingFeatures]:
     """Sort by tier; within a tier, valid facts first, then the agent's own, most accessed, most important, newest."""
-    by_id = sorted(standings, key=lambda each: each.id)
+    by_id = sorted(features, key=lambda each: each.id)
     newest = sorted(by_id, key=lambda each: each.timestamp, reverse=True)
     return sorted(newest, key=_rank)
 
 
-def _rank(standing: FactStanding) -> tuple[int, bool, bool, int, float]:
+def _rank(fact: RankingFeatures) -> tuple[int, bool, bool, int, float]:
     return (
-        _TIER_RANK.get(standing.tier, len(_TIER_RANK)),
-        standing.over,
-        not standing.own,
-        -standing.access_count,
-        -standing.importance,
+        _TIER_RANK.get(fact.tier, len(_TIER_RANK)),
+        fact.over,
+        not fact.own,
+        -fact.access_count,
+        -fact.importance,
     )
 
 
@@ -134,13 +134,13 @@ def as_parts(scores: Mapping[str, float], shares: Mapping[str, float]) -> dict[s
     }
 
 
-def prior(standing: FactStanding) -> float:
+def prior(fact: RankingFeatures) -> float:
     """Return what a fact's tier, importance, trust and owner add to its score, from -0.04 to 0.12 times that score."""
     return (
-        TIER_PRIOR.get(standing.tier, 0.0)
-        + IMPORTANCE_PRIOR * (standing.importance - 0.5)
-        + TRUST_PRIOR.get(standing.trust or "", 0.0)
-        + (OWN_PRIOR if standing.own else 0.0)
+        TIER_PRIOR.get(fact.tier, 0.0)
+        + IMPORTANCE_PRIOR * (fact.importance - 0.5)
+        + TRUST_PRIOR.get(fact.trust or "", 0.0)
+        + (OWN_PRIOR if fact.own else 0.0)
     )
 
 
@@ -167,7 +167,7 @@ def event_weights(covered: float) -> Mapping[str, float]:
 
 def rank(
     channels: Mapping[str, Mapping[str, float]],
-    standings: Mapping[str, FactStanding],
+    features: Mapping[str, RankingFeatures],
     weights: Mapping[str, float] = WEIGHTS,
     shares: Mapping[str, Mapping[str, float]] | None = None,
     asked: AskedOf | None = None,
@@ -175,13 +175,13 @@ def rank(
     """Return the facts found by any channel, best first: fused score, less for what is not named, and prior.
 
     Higher raw scores are better. `shares` says, for channels where it is known, which part of a full match each hit is,
-    so that a weak match has a low score even if there is no better one. A fact without a standing is left out, and
+    so that a weak match has a low score even if there is no better one. A fact without features is left out, and
     equal scores keep the order of `ordered`.
     """
-    over = {one.id for one in standings.values() if one.over}
+    over = {one.id for one in features.values() if one.over}
     parts = _parts(_lowered(channels, over) if over else channels, _lowered(shares or {}, over))
     total = _total(channels, weights)
-    found = ordered(standings[fact_id] for fact_id in parts if fact_id in standings)
+    found = ordered(features[fact_id] for fact_id in parts if fact_id in features)
     ranked = [_with_prior(_with_points(one.id, parts[one.id], weights, total), one, asked) for one in found]
     if over:
         ranked = _behind(ranked, over, channels.get("predicate", {}))
@@ -195,9 +195,9 @@ def _with_points(each: str, part: Mapping[str, float], weights: Mapping[str, flo
     return RankedFact(each, sum(points.values()), points)
 
 
-def _with_prior(ranked: RankedFact, standing: FactStanding, asked: AskedOf | None) -> RankedFact:
+def _with_prior(ranked: RankedFact, fact: RankingFeatures, asked: AskedOf | None) -> RankedFact:
     kept = scaled(ranked, UNNAMED_SHARE) if asked and asked.named and ranked.id not in asked.named else ranked
-    points = kept.score * prior(standing)
+    points = kept.score * prior(fact)
     return kept._replace(score=kept.score + points, prior=points)
 
 

@@ -95,7 +95,7 @@ def wrong_value(setting: Setting, value: object) -> InvalidInput:
     shown = "true" if value is True else "false" if value is False else str(value)
     return InvalidInput(
         f"The setting {setting.key} is '{shown[:60]}', but must be {describe_values(setting)}.",
-        f"It sets {setting.about}; the default is {_shown(setting.default)}.",
+        f"It sets {setting.about}; the default is {_formatted(setting.default)}.",
     )
 
 
@@ -119,5 +119,5 @@ def describe_values(setting: Setting) -> str:
     return f"{noun} from {setting.low:,.10g} to {setting.high:,.10g}" if setting.high is not None else noun
 
 
-def _shown(value: Value) -> str:
+def _formatted(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value) or "nothing"

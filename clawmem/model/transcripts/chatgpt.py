@@ -92,7 +92,7 @@ def _text(content: Mapping[str, Any]) -> str:
         found = [part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, str | dict)]
         return "\n".join(text for text in found if isinstance(text, str) and text)
     if content.get("content_type") == "user_editable_context":
-        told = [content.get("user_profile"), content.get("user_instructions")]
-        return "\n".join(text for text in told if isinstance(text, str))
+        texts = [content.get("user_profile"), content.get("user_instructions")]
+        return "\n".join(text for text in texts if isinstance(text, str))
     found = first(content, "text", "result", "model_set_context")
     return found if isinstance(found, str) else ""

@@ -90,8 +90,8 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
     if wanted in TEXTS:
         return FileFormat(wanted)
     if wanted in RECORDS:
-        return FileFormat(wanted, _comes_by_line(head))
-    if _comes_by_line(head):
+        return FileFormat(wanted, _is_json_lines(head))
+    if _is_json_lines(head):
         return FileFormat(_format_of(head, True, name))
     if _JSON.match(text):
         return FileFormat(_format_of(head, False, name), False)
@@ -132,7 +132,7 @@ def _from_records(
         raise _unrecognised(name)
 
 
-def _comes_by_line(head: bytes) -> bool:
+def _is_json_lines(head: bytes) -> bool:
     """Return whether a file has one JSON object per line: its first line is one, or any is and the whole is not."""
     text = head.decode("utf-8-sig", errors="ignore")
     lines = [line for line in text.split("\n")[:_LOOKED_AT] if line.strip()]
@@ -194,7 +194,7 @@ def _sound(one: Message | SkippedLine) -> Message | SkippedLine:
         return one
     if len(one.text) > MESSAGE_CHARACTERS:
         return SkippedLine(one.line, beyond_limit("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
-    about = one.metadata and _mended(one.metadata)
+    about = one.metadata and _without_surrogates(one.metadata)
     names = (one.speaker, one.session, one.external_id, one.source)
     speaker, session, external, source = (value and sound(value) for value in names)
     return one._replace(
@@ -202,10 +202,10 @@ def _sound(one: Message | SkippedLine) -> Message | SkippedLine:
     )
 
 
-def _mended(value: Any) -> Any:
+def _without_surrogates(value: Any) -> Any:
     """Return plain values with invalid characters replaced in every text, at any depth."""
     if isinstance(value, str):
         return sound(value)
     if isinstance(value, Mapping):
-        return {sound(key): _mended(one) for key, one in value.items()}
-    return [_mended(one) for one in value] if isinstance(value, list | tuple) else value
+        return {sound(key): _without_surrogates(one) for key, one in value.items()}
+    return [_without_surrogates(one) for one in value] if isinstance(value, list | tuple) else value

@@ -35,7 +35,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import SUMMARY, owner_of
 from clawmem.model.records.event import Event
 from clawmem.model.records.layout import CATALOG
-from clawmem.model.search.ranking import AskedOf, FactStanding, RankedFact, meaning_share, rank
+from clawmem.model.search.ranking import AskedOf, RankedFact, RankingFeatures, meaning_share, rank
 from clawmem.serving.recall.named import facts_asked_of
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -332,15 +332,15 @@ def _account(
     return report
 
 
-def standing_of(
+def features_of(
     fact: Fact, entity: str, now: datetime, agent: str | None, as_of: str | None = None, asked_of: str | None = None
-) -> FactStanding:
+) -> RankingFeatures:
     """Return what ranking needs to know of a fact.
 
     With `as_of`, its tier is the one of that time. `asked_of` is the moment at which the fact may be over; the default
     is `as_of`, else now.
     """
-    return FactStanding(
+    return RankingFeatures(
         fact.id,
         tier_of(fact, now, as_of),
         fact.access_count,
@@ -366,8 +366,8 @@ def _best(
     """
     caller, as_of = asked.caller, asked.wanted.as_of
     row_of = {one.fact.id: n for n, one in shown.items()}
-    standings = {
-        one.fact.id: standing_of(one.fact, one.entity, caller.now, caller.agent, as_of, asked_of)
+    features = {
+        one.fact.id: features_of(one.fact, one.entity, caller.now, caller.agent, as_of, asked_of)
         for one in shown.values()
     }
 
@@ -376,10 +376,10 @@ def _best(
 
     scores = {name: by_id(one.scores) for name, one in hits.items()}
     parts = {name: by_id(one) for name, one in shares.items()}
-    best = rank(scores, standings, shares=parts, asked=about)[: asked.limit]
+    best = rank(scores, features, shares=parts, asked=about)[: asked.limit]
     # An agent's own facts come first among the best ones.
-    best.sort(key=lambda one: not standings[one.id].own or standings[one.id].over)
-    return [(row_of[one.id], standings[one.id].tier, one) for one in best]
+    best.sort(key=lambda one: not features[one.id].own or features[one.id].over)
+    return [(row_of[one.id], features[one.id].tier, one) for one in best]
 
 
 def _whole(

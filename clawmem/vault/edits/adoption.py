@@ -14,7 +14,7 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.change import Author, Change, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.vault.edits.copies import find_in_head
-from clawmem.vault.edits.moved_facts import gathered, place_of, travels
+from clawmem.vault.edits.moved_facts import facts_moved, gathered, place_of
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 
@@ -46,7 +46,7 @@ def plan_adoption(vault: Vault, before: Files, after: Files) -> tuple[Adoption, 
     for path in after:
         edited[place_of(path)].append(path)
     old_facts, new_facts = _facts(before), _facts(after)
-    went = travels(old_facts, new_facts)
+    went = facts_moved(old_facts, new_facts)
     known = frozenset(key for facts in new_facts.values() for key in facts)
     moved: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for one in went:

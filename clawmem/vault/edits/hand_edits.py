@@ -10,7 +10,7 @@ from clawmem.model.kinds import FACTS, REDACTIONS, file_kind, handling
 from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.edits.copies import copies
-from clawmem.vault.edits.moved_facts import MovedFact, gathered, place_of, travels
+from clawmem.vault.edits.moved_facts import MovedFact, facts_moved, gathered, place_of
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -39,7 +39,7 @@ def check_edits(vault: Vault, paths: Iterable[str]) -> HandEdits:
 def _sound(vault: Vault, path: str) -> bytes | None:
     obstacle = vault.obstacle(path)
     if obstacle is not None:
-        raise Refused(f"{path} is not taken in: {obstacle}.", "Put a real file or folder in its place.")
+        raise Refused(f"{path} is not committed: {obstacle}.", "Put a real file or folder in its place.")
     data = vault.read(path)
     if data is not None:
         _refuse_secret_name(vault, path)
@@ -58,16 +58,16 @@ def _check_place(path: str) -> None:
             check_agent(parts[1])
         right = name and check_name(name)
     except InvalidInput as problem:
-        raise InvalidInput(f"{path} is not taken in: {problem.message}", problem.hint) from None
+        raise InvalidInput(f"{path} is not committed: {problem.message}", problem.hint) from None
     if right != name:
-        raise InvalidInput(f"{path} is not taken in: the entity must be named {right}.", "Rename its folder.")
+        raise InvalidInput(f"{path} is not committed: the entity must be named {right}.", "Rename its folder.")
     if name is None and parts[-1] in (ITEMS, SUMMARY) and (parts[0] == "life" or "workspace" in parts[2:3]):
         raise InvalidInput(
-            f"{path} is not taken in: no entity can stand here.",
+            f"{path} is not committed: no entity can be here.",
             "Move its folder to life/projects/NAME, life/areas/NAME, life/areas/people/NAME or life/resources/NAME.",
         )
     if file_kind(path) is None:
-        raise InvalidInput(f"{path} is not taken in: {UNCLAIMED}.", UNCLAIMED_HINT)
+        raise InvalidInput(f"{path} is not committed: {UNCLAIMED}.", UNCLAIMED_HINT)
 
 
 def _without_their_other_half(
@@ -80,7 +80,7 @@ def _without_their_other_half(
     stood = vault.contents_at(head, paths) if head else {}
     before = {place_of(path): _ids(stood.get(path)) for path in paths}
     after = {place_of(path): _ids(good[path] if path in good else _raw(vault, path)) for path in paths}
-    went = travels(before, after)
+    went = facts_moved(before, after)
     blocked = {place_of(path): path for path in bad}
     waiting: list[tuple[str, ClawmemError]] = []
     for group in gathered({place_of(path) for path in (*good, *bad)}, went):
@@ -129,8 +129,8 @@ def _refuse_lost_record(vault: Vault, path: str, data: bytes | None) -> None:
 
     if lacks_record(data, vault.contents_at(head, [path])[path]):
         raise Refused(
-            f"{path} is not taken in: it tells what was redacted, and that must stay known.",
-            f"Bring it back: `git checkout HEAD -- {path}`.",
+            f"{path} is not committed: it lacks records of redactions, which must be kept.",
+            f"Restore it: `git checkout HEAD -- {path}`.",
         )
 
 

@@ -24,7 +24,7 @@ def place_of(path: str) -> str:
     return name_of_path(path) or path
 
 
-def travels(before: Places, after: Places) -> tuple[MovedFact, ...]:
+def facts_moved(before: Places, after: Places) -> tuple[MovedFact, ...]:
     """Return the facts that moved from one place to another."""
     arrived: dict[str, list[str]] = {}
     for place, facts in after.items():

@@ -64,7 +64,7 @@ def pack_repository(vault: Vault, threshold: int) -> UpkeepResult:
     repack_all = packs > _MOST_PACKS or size > 2 * _read_number(vault, _LAST_SIZE) + _GROWN_BYTES
     if not repack_all and loose - _read_number(vault, _LEFT_LOOSE) < threshold:
         return UpkeepResult("nothing", loose, packs, size)
-    why_not = _bad_moment(vault, size if repack_all else 0)
+    why_not = _reason_to_wait(vault, size if repack_all else 0)
     if why_not:
         return UpkeepResult("later", loose, packs, size, (f"the repository will be packed later: {why_not}",))
     if repack_all:
@@ -81,7 +81,7 @@ def pack_repository(vault: Vault, threshold: int) -> UpkeepResult:
     return UpkeepResult("repacked" if repack_all else "packed", loose, packs, size)
 
 
-def _bad_moment(vault: Vault, needed: int) -> str | None:
+def _reason_to_wait(vault: Vault, needed: int) -> str | None:
     """Return why packing must wait, or None: another git command is running, or the disk is too full.
 
     `needed` is the size in bytes of the packs to be rewritten.

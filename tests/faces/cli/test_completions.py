@@ -192,13 +192,13 @@ def typed(shell: str, begin: list[str], keys: str, wanted: str, at_work: dict[st
 def _until(master: int, wanted: str) -> None:
     seen = ""
     deadline = time.monotonic() + 120
-    while wanted not in _shown(seen) and time.monotonic() < deadline:
+    while wanted not in _visible_text(seen) and time.monotonic() < deadline:
         if select.select([master], [], [], 0.2)[0]:
             seen += os.read(master, 65536).decode(errors="replace")
-    assert wanted in _shown(seen), seen
+    assert wanted in _visible_text(seen), seen
 
 
-def _shown(output: str) -> str:
+def _visible_text(output: str) -> str:
     """What a terminal shows of the output: a shell goes back over a blank to write on."""
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output)
     while (erased := re.sub("[^\b\n]\b", "", plain)) != plain:

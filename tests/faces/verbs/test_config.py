@@ -53,9 +53,9 @@ def test_a_wrong_value_is_mended_by_setting_it(clawmem: Command, vault_root: Pat
     path = vault_root / "clawmem.yaml"
     good = path.read_text()
     path.write_text(good.replace("\n  limit: 10", "\n  limit: many") + "# mine\n")
-    told = clawmem("recall", "tea")
-    assert told.code == 0
-    assert "Until it is repaired, defaults.limit has its default, 10." in told.err
+    result = clawmem("recall", "tea")
+    assert result.code == 0
+    assert "Until it is repaired, defaults.limit has its default, 10." in result.err
     refused = clawmem("config", "get", "defaults.limit")
     assert refused.code == 2
     assert "Use `clawmem config set defaults.limit VALUE`" in refused.err

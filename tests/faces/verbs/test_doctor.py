@@ -28,9 +28,9 @@ def test_an_error_is_exit_code_1_with_file_and_line(clawmem: Command, vault_root
     assert done.code == 1
     assert f"error  {ITEMS}:2  " in done.out
     assert "the status 'lost'" in done.out
-    told = clawmem("doctor", "--json")
-    assert (told.code, told.json["ok"]) == (1, True)
-    (problem,) = [one for one in told.data["problems"] if one["severity"] == "error"]
+    result = clawmem("doctor", "--json")
+    assert (result.code, result.json["ok"]) == (1, True)
+    (problem,) = [one for one in result.data["problems"] if one["severity"] == "error"]
     assert sorted(problem) == ["check", "fixable", "fixed", "line", "message", "path", "severity"]
     assert (problem["path"], problem["line"], problem["check"]) == (ITEMS, 2, "items")
 

@@ -123,9 +123,9 @@ def test_why_says_where_the_history_of_a_shallow_clone_begins(clawmem: Command, 
     data = clawmem("why", kept, "--json", "--vault", clone).data
     assert data["recorded"] is None and data["history"] == []
     begins = data["history_begins"]["commit"][:12]
-    told = clawmem("why", kept, "--vault", clone)
-    assert f"; the history before {begins} is not here\n" in told.out and "history  none of it is here" in told.out
-    assert "git fetch --unshallow" in told.err
+    result = clawmem("why", kept, "--vault", clone)
+    assert f"; the history before {begins} is not here\n" in result.out and "history  none of it is here" in result.out
+    assert "git fetch --unshallow" in result.err
     assert clawmem("why", kept, "--json").data["history_begins"] is None
 
 
@@ -197,9 +197,9 @@ def test_undo_restores_and_says_what(clawmem: Command) -> None:
 def test_variables_of_git_do_not_reach_the_history(clawmem: Command, tmp_path: Path) -> None:
     old, _ = corrected(clawmem)
     env = {"GIT_DIR": str(tmp_path / "none"), "GIT_TRACE": "2", "GIT_CONFIG_PARAMETERS": "'grep.patternType=fixed'"}
-    told = clawmem("why", old, "--json", env=env)
-    assert len(told.data["history"]) == 2
-    assert told.err == ""
+    result = clawmem("why", old, "--json", env=env)
+    assert len(result.data["history"]) == 2
+    assert result.err == ""
     assert clawmem("undo", old, env=env).code == 0
 
 
@@ -211,11 +211,11 @@ def test_a_fact_that_was_undone_or_edited_out_is_still_explained(clawmem: Comman
     items.write_text("[\n]\n")
     clawmem("remember", "Next.", env={"CLAWMEM_SEED": "3"})
     for gone, words in ((undone, "Jane likes tea."), (edited, "Jane likes rain.")):
-        told = clawmem("why", gone[:10], "--json").data
-        assert (told["fact"]["id"], told["fact"]["fact"]) == (gone, words)
-        assert told["removed"]["commit"] == told["history"][-1]["commit"]
-        assert [entry["op"] for entry in told["history"]] == ["remember", "undo" if gone == undone else "edit"]
-        assert f"`clawmem undo {told['removed']['commit'][:12]}` restores it" in clawmem("why", gone).out
+        result = clawmem("why", gone[:10], "--json").data
+        assert (result["fact"]["id"], result["fact"]["fact"]) == (gone, words)
+        assert result["removed"]["commit"] == result["history"][-1]["commit"]
+        assert [entry["op"] for entry in result["history"]] == ["remember", "undo" if gone == undone else "edit"]
+        assert f"`clawmem undo {result['removed']['commit'][:12]}` restores it" in clawmem("why", gone).out
         shown = clawmem("show", gone, "--json")
         assert (shown.code, shown.json["error"]["code"]) == (1, "not_found")
         assert "is not in the vault any more" in shown.json["error"]["message"]

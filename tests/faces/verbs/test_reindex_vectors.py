@@ -31,9 +31,9 @@ def test_every_vector_is_made_again(clawmem: Command, vault_root: Path) -> None:
         assert done.data["vectors"]["model"].startswith("all-MiniLM-L6-v2")
     # A file that is no longer a database stands in nobody's way.
     (vault_root / ".git/clawmem/vectors.sqlite").write_bytes(b"garbage" * 999)
-    told = clawmem("reindex", "--vectors")
-    assert told.code == 0 and told.err == ""
-    assert told.out.splitlines()[1].startswith("embedded 2 texts with all-MiniLM-L6-v2")
+    result = clawmem("reindex", "--vectors")
+    assert result.code == 0 and result.err == ""
+    assert result.out.splitlines()[1].startswith("embedded 2 texts with all-MiniLM-L6-v2")
     assert "puppy" in clawmem("recall", "who has a dog").out
 
 

@@ -39,8 +39,8 @@ def test_a_wrong_value_stops_nothing_but_what_needs_it(
     capsys.readouterr()
     for line in ("recall tea", "context tea", "list", "status", "log", "remember Rain -e projects/x", "note Hello"):
         assert run(line.split()) == DONE, line
-        told = capsys.readouterr().err
-        assert "clawmem.yaml: The setting sync.conflict is 'banana'" in told, line
+        output = capsys.readouterr().err
+        assert "clawmem.yaml: The setting sync.conflict is 'banana'" in output, line
     assert run(["config", "get", "sync.conflict"]) == USAGE
     assert run(["config", "list"]) == DONE
     assert run(["doctor"]) != DONE
@@ -87,8 +87,9 @@ def test_a_file_that_does_not_parse_stops_changes_alone(
 
 
 def subjects(vault: Vault, number: int) -> list[str]:
-    told = subprocess.run(["git", "log", f"-{number}", "--format=%s"], cwd=vault.root, capture_output=True, check=True)
-    return told.stdout.decode().splitlines()
+    words = ["git", "log", f"-{number}", "--format=%s"]
+    output = subprocess.run(words, cwd=vault.root, capture_output=True, check=True)
+    return output.stdout.decode().splitlines()
 
 
 def test_setting_what_an_edit_broke_is_a_change_of_its_own(

@@ -79,9 +79,9 @@ def test_why_the_last_heartbeat_failed_and_a_missing_key(clawmem: Command) -> No
 def test_a_heartbeat_that_could_not_start(clawmem: Command) -> None:
     clawmem("config", "set", "llm.model", "openai/gpt-4o-mini")
     assert clawmem("heartbeat", env={"CLAWMEM_PARA_PROMOTION_BUDGET_CENTS": "much"}).code == 2
-    told = clawmem("status").out
-    assert "could not start\n" in told
-    assert "failed    CLAWMEM_PARA_PROMOTION_BUDGET_CENTS" in told
+    output = clawmem("status").out
+    assert "could not start\n" in output
+    assert "failed    CLAWMEM_PARA_PROMOTION_BUDGET_CENTS" in output
 
 
 def test_no_vault(clawmem: Command, tmp_path: Path) -> None:

@@ -55,9 +55,9 @@ def ids(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("CLAWMEM_VAULT", str(vault.root))
-    told = {JANE: "Jane is allergic to nuts.", BOB: "Bob likes tea."}
+    messages = {JANE: "Jane is allergic to nuts.", BOB: "Bob likes tea."}
     drafts = [
-        draft_from_record({"fact": words, "entity": name, "importance": 0.9}, NOW) for name, words in told.items()
+        draft_from_record({"fact": words, "entity": name, "importance": 0.9}, NOW) for name, words in messages.items()
     ]
     kept = remember(vault, drafts, caller).facts
     assert run(["heartbeat", "--quiet"]) == DONE
@@ -72,10 +72,10 @@ def test_every_read_names_the_file(ids: dict[str, str], capsys: pytest.CaptureFi
     capsys.readouterr()
     for line, code in LINES.items():
         words = line.replace("JANE", ids[JANE]).replace("BOB", ids[BOB]).split()
-        found, told = run([*words, "--quiet"]), capsys.readouterr().err
-        assert (found, ITEMS in told) == (code, code != DONE), (line, told)
-        assert "is not in the vault" not in told
-        assert "No fact has" not in told
+        found, messages = run([*words, "--quiet"]), capsys.readouterr().err
+        assert (found, ITEMS in messages) == (code, code != DONE), (line, messages)
+        assert "is not in the vault" not in messages
+        assert "No fact has" not in messages
 
 
 def test_the_heartbeat_makes_nothing_anew_without_those_facts(
@@ -117,5 +117,5 @@ def test_a_heartbeat_tells_of_edits_that_it_cannot_take_in(
     page.write_bytes("- Über alles\n".encode("latin-1"))
     for _ in range(2):
         assert run(["heartbeat", "--quiet"]) == PARTIAL
-        told = capsys.readouterr().err
-        assert told.count("daily/2026-11-21.md:1 cannot be read: it is not UTF-8 text") == 1, told
+        messages = capsys.readouterr().err
+        assert messages.count("daily/2026-11-21.md:1 cannot be read: it is not UTF-8 text") == 1, messages

@@ -57,8 +57,8 @@ def test_an_event_that_reads_as_an_order_says_so() -> None:
 
 
 def test_every_verb_that_prints_them_marks_them(clawmem: Command) -> None:
-    told = json.dumps({"role": "user", "text": "The boats of Acme cost 100 euros"})
-    clawmem("ingest", "-", "--source", "web:acme.example", given=told)
+    line = json.dumps({"role": "user", "text": "The boats of Acme cost 100 euros"})
+    clawmem("ingest", "-", "--source", "web:acme.example", given=line)
     event_id = clawmem("recall", "boats", "--in", "events", "--json").data["events"][0]["id"]
     kept = clawmem(
         *("remember", "The boats of Acme cost 100 euros", "--source", "web:acme.example", "--json"),

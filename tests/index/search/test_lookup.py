@@ -73,6 +73,6 @@ def test_the_standing_facts_of_some_relations(vault: Vault) -> None:
     known = [one.fact for one in all_facts(index)]
     wanted = sorted({one.predicate for one in known if one.predicate})[:2]
     found = [one.fact.id for one in standing_facts_with(index, wanted)]
-    assert found == [one.id for one in known if one.predicate in wanted and one.stands] != []
+    assert found == [one.id for one in known if one.predicate in wanted and one.is_current] != []
     assert standing_facts_with(index, ("no_such_relation",)) == []
     index.close()

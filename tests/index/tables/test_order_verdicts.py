@@ -31,7 +31,7 @@ SAID = (HARMLESS, FORGED, ORDER, WISH)
 
 
 @pytest.fixture
-def told(vault: Vault) -> Vault:
+def with_events(vault: Vault) -> Vault:
     """A vault in which all of it was said, and nothing judged yet."""
     _say(vault, SAID)
     return Vault(vault.root, vault.git.environment)
@@ -51,8 +51,8 @@ def _kept(index: Index) -> dict[str, int | None]:
     return dict(index.database.execute("SELECT id, verdict FROM event").fetchall())
 
 
-def test_each_event_is_judged_once_and_served_as_before(told: Vault) -> None:
-    index = open_index(told)
+def test_each_event_is_judged_once_and_served_as_before(with_events: Vault) -> None:
+    index = open_index(with_events)
     assert set(_kept(index).values()) == {None}
     assert _served(index) == {"evt_1", "evt_4"}
     assert judge_events(index) == 4
@@ -67,19 +67,19 @@ def test_each_event_is_judged_once_and_served_as_before(told: Vault) -> None:
     index.close()
 
 
-def test_only_new_events_are_judged(told: Vault) -> None:
-    index = open_index(told)
+def test_only_new_events_are_judged(with_events: Vault) -> None:
+    index = open_index(with_events)
     judge_events(index)
     index.close()
-    _say(told, [HARMLESS._replace(id="evt_5", text="The lamp was mended.")])
-    index = open_index(told)
+    _say(with_events, [HARMLESS._replace(id="evt_5", text="The lamp was mended.")])
+    index = open_index(with_events)
     assert judge_events(index) == 1
     index.close()
 
 
 @pytest.mark.parametrize("altered", [0, 1, -1, verdict_key(HARMLESS), ~verdict_key(FORGED), None])
-def test_no_altered_verdict_lets_an_order_through(told: Vault, altered: int | None) -> None:
-    index = open_index(told)
+def test_no_altered_verdict_lets_an_order_through(with_events: Vault, altered: int | None) -> None:
+    index = open_index(with_events)
     judge_events(index)
     with index.writing():
         index.database.execute("UPDATE event SET verdict = ?", (altered,))
@@ -94,10 +94,12 @@ def test_a_mark_fits_one_text_one_role_and_one_kind() -> None:
     assert verdict_key(HARMLESS) == verdict_key(HARMLESS._replace(id="evt_9", session="s"))
 
 
-def test_what_was_judged_is_served_without_the_rules(told: Vault, caller: Caller, environment: dict[str, str]) -> None:
-    assert "clawmem.model.safety.injection.find" in _loaded(told.root, environment)
-    run_heartbeat(told, caller)
-    assert "clawmem.model.safety.injection.find" not in _loaded(told.root, environment)
+def test_what_was_judged_is_served_without_the_rules(
+    with_events: Vault, caller: Caller, environment: dict[str, str]
+) -> None:
+    assert "clawmem.model.safety.injection.find" in _loaded(with_events.root, environment)
+    run_heartbeat(with_events, caller)
+    assert "clawmem.model.safety.injection.find" not in _loaded(with_events.root, environment)
 
 
 def _loaded(root: Path, environment: dict[str, str]) -> list[str]:

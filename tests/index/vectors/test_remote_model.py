@@ -91,9 +91,9 @@ def test_a_search_beyond_the_day_is_not_paid_for_and_says_so(called: Vault, claw
         clawmem("config", "set", "semantic.api_base", server.address)
         embed_missing(again(called), day=DAY)
         record_spending(called, DAY, 99.99999999 - spent_on(called, DAY))
-        told = asked(clawmem, "who has a puppy")
-        assert [fact["fact"] for fact in told.data["facts"]] == ["Jane adopted a puppy."]
-        vector = told.data["channels"]["vector"]
+        result = asked(clawmem, "who has a puppy")
+        assert [fact["fact"] for fact in result.data["facts"]] == ["Jane adopted a puppy."]
+        vector = result.data["channels"]["vector"]
         assert not vector["ran"] and vector["unable"] and "(semantic.daily_cents)" in vector["why_not"]
         assert clawmem("recall", "who has a puppy", "--strict").code == 4
         assert len(server.asked) == 1

@@ -64,7 +64,7 @@ def asked(
 
 REPLACE = decided(UPDATE, HOME.id)
 CASES = [
-    ("nothing stands against it", asked(news(), decided(ADD)), None),
+    ("nothing contradicts it", asked(news(), decided(ADD)), None),
     ("surer than the limit, and the news less sure", asked(news(), REPLACE), "conflict"),
     ("as sure", asked(news(confidence=0.95), REPLACE), None),
     ("not above the limit", asked(news(), REPLACE, HOME._replace(confidence=0.9)), None),

@@ -53,7 +53,7 @@ def decided(*texts: str) -> tuple[list[str], ReconcileDecision]:
                 metadata={"said_at": DAY.format(day)},
                 source_event="ev_1",
             )
-    return [fact.fact for fact in facts.values() if fact.stands], decision
+    return [fact.fact for fact in facts.values() if fact.is_current], decision
 
 
 @pytest.mark.parametrize(

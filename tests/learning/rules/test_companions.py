@@ -92,7 +92,7 @@ def test_a_move_takes_the_place_and_nobody_away(known: str, news: str, stands: l
     memory = _Memory(CATALOG, {"known": [], "speakers": [], "said_at": "2026-11-22T10:00:00Z", "speaker": None})
     memory.hear(known, "2026-10-20T10:00:00Z")
     memory.hear(news, "2026-11-22T10:00:00Z")
-    standing = [fact.fact for fact in memory.facts.values() if fact.stands]
+    standing = [fact.fact for fact in memory.facts.values() if fact.is_current]
     assert [fact.fact for fact in memory.retired()] == over
     assert set(stands) <= set(standing)
 

@@ -16,7 +16,7 @@ def after(*turns: str) -> tuple[list[str], list[str]]:
     memory = _Memory(CATALOG, {"known": [], "speakers": [], "said_at": "2026-11-22T10:00:00Z", "speaker": None})
     for number, turn in enumerate(turns):
         memory.hear(turn, f"2026-11-{10 + number}T10:00:00Z")
-    told = {fact.fact: fact.stands for fact in memory.facts.values()}
+    told = {fact.fact: fact.is_current for fact in memory.facts.values()}
     return [fact for fact, stands in told.items() if stands], [fact for fact, stands in told.items() if not stands]
 
 

@@ -86,7 +86,7 @@ def test_what_was_backed_up_comes_back(
 
 def test_a_file_that_exists_is_replaced_only_when_told(full: Vault, caller: Caller, target: Path) -> None:
     target.write_text("something else")
-    with pytest.raises(Refused, match="exists already"):
+    with pytest.raises(Refused, match="already exists"):
         backup_to_file(full, caller, target)
     assert target.read_text() == "something else"
     backup_to_file(full, caller, target, overwrite=True)

@@ -90,13 +90,13 @@ def test_what_a_duplicate_changes_and_what_it_cannot_is_said(vault: Vault, calle
     given = {"fact": "Jane likes tea", "entity": entity, "valid_from": "tomorrow", "category": "preference"}
     done = remember(vault, [draft_from_record(given, caller.now)], caller)
     assert (done.facts[0].outcome, done.facts[0].fact.category) == ("updated", "preference")
-    assert done.notices == (f"{first.id} was known; added to it: category preference, valid_from 2026-11-22",)
+    assert done.notices == (f"{first.id} was already known; added to it: category preference, valid_from 2026-11-22",)
     other = {**given, "valid_from": "today", "category": "habit", "subject": "Jane"}
     done = remember(vault, [draft_from_record(other, caller.now)], caller)
     assert done.facts[0].fact.valid_from == "2026-11-22"
     assert done.notices == (
-        f"{first.id} was known; added to it: subject Jane",
-        f"{first.id} was known; not changed: valid_from 2026-11-21, category habit",
+        f"{first.id} was already known; added to it: subject Jane",
+        f"{first.id} was already known; not changed: valid_from 2026-11-21, category habit",
     )
 
 

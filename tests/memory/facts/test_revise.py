@@ -135,5 +135,5 @@ def test_random_revisions_leave_every_chain_sound(vault: Vault, caller: Caller, 
             retract(vault, standing.pop(chance.randrange(len(standing))), caller)
     facts = _facts(vault)
     assert chain_problems(facts.values()) == ()
-    assert {fact.id for fact in facts.values() if fact.stands} == set(standing)
+    assert {fact.id for fact in facts.values() if fact.is_current} == set(standing)
     assert vault.git.run("status", "--porcelain") == b""

@@ -21,7 +21,7 @@ def test_a_second_value_is_said_and_every_reader_marks_both(clawmem: Command) ->
     new = answer.data["facts"][0]["id"]
     (conflict,) = answer.data["conflicts"]
     assert (conflict["fact"], [one["id"] for one in conflict["against"]]) == (new, [old])
-    assert any(f"{new} stands against {old}" in one for one in answer.json["notices"])
+    assert any(f"{new} contradicts {old}" in one for one in answer.json["notices"])
     (asked,) = clawmem("review", "list", "--json").data["proposals"]
     assert (asked["id"], asked["kind"]) == (conflict["proposal"], "conflict")
     both = {new: [old], old: [new]}

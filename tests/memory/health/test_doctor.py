@@ -174,9 +174,9 @@ FAULTS = {
         ITEMS, line_of(LIVES, source_event="ev_9"), ERROR, "evidence", 2, "ev_9, which is in no ledger"
     ),
     "event only named": Fault(ITEMS, line_of(TEA, source_event="ev_9"), WARNING, "evidence", 2, "ev_9"),
-    "misquoted": Fault(ITEMS, line_of(LIVES, source_span=[0, 15]), ERROR, "evidence", 2, "other words stand there"),
+    "misquoted": Fault(ITEMS, line_of(LIVES, source_span=[0, 15]), ERROR, "evidence", 2, "other words are there"),
     "span too long": Fault(
-        ITEMS, line_of(LIVES, source_text=None, source_span=[0, 999]), ERROR, "evidence", 2, "other words stand there"
+        ITEMS, line_of(LIVES, source_text=None, source_span=[0, 999]), ERROR, "evidence", 2, "other words are there"
     ),
     "invented quote": Fault(
         ITEMS, line_of(LIVES, source_span=None, source_text="moved to Porto"), ERROR, "evidence", 2, "does not say"
@@ -198,7 +198,7 @@ FAULTS = {
         "clawmem.yaml", "format: 1\nlock:\n  wait_second: 3\n", WARNING, "settings", 3, "no effect"
     ),
     "newer format": Fault("clawmem.yaml", "format: 99\n", ERROR, "settings", None, "format 99"),
-    "no format": Fault("clawmem.yaml", "vault:\n  name: mine\n", WARNING, "format", None, "1 is taken"),
+    "no format": Fault("clawmem.yaml", "vault:\n  name: mine\n", WARNING, "format", None, "1 is assumed"),
     "catalog": Fault(
         "predicates.yaml", "name:\n  value: text\nage:\n  value: odd\n", ERROR, "catalog", 3, "the value 'odd'"
     ),
@@ -213,7 +213,7 @@ FAULTS = {
         ERROR,
         "event-day",
         2,
-        "of 2026-11-21 but stands in the ledger of 2026-11-20",
+        "of 2026-11-21 but is in the ledger of 2026-11-20",
     ),
     "event time": Fault(
         LEDGER, render_events([HELLO, BYE._replace(timestamp="noon")]).decode(), ERROR, "event-time", 2, "'noon'"
@@ -222,7 +222,7 @@ FAULTS = {
         LEDGER, render_events([HELLO, BYE._replace(role="god")]).decode(), WARNING, "event-role", 2, "'god'"
     ),
     "events out of order": Fault(
-        LEDGER, render_events([BYE, HELLO]).decode(), INFO, "event-order", 2, "ev_1 stands after later ones"
+        LEDGER, render_events([BYE, HELLO]).decode(), INFO, "event-order", 2, "ev_1 comes after later ones"
     ),
     "ledger of no day": Fault("ledger/today.jsonl", "", ERROR, "ledger", None, "named after its day"),
     "entity too deep": Fault("life/areas/a/b/c/items.json", "[]\n", ERROR, "entity-place", None, "No entity"),
@@ -398,7 +398,7 @@ def test_a_credential_deep_in_a_large_file_has_its_line(vault: Vault) -> None:
     [
         (ITEMS, b"[\n{oops}\n]\n", INFO, "cannot be committed"),
         ("daily/2026-11-20.md", b"caf\xe9\n", INFO, "it is not UTF-8 text"),
-        ("agents/finance/workspace/projects/a/b/c/notes/items.json", b"[\n]\n", INFO, "no entity can stand here"),
+        ("agents/finance/workspace/projects/a/b/c/notes/items.json", b"[\n]\n", INFO, "no entity can be here"),
     ],
 )
 def test_what_no_change_takes_in_is_not_said_to_be_taken_in(
@@ -621,7 +621,7 @@ def test_a_missing_comma_is_left_to_a_person(root: Path, check: Callable[..., Di
     ("content", "words"),
     [
         ('{\n"items": [\n],\n"owner": "me"\n}', "more than an array"),
-        ('[\n{"id": "fact_00000002", "fact": "x", "fact": "y", "timestamp": "2026-11-20"}\n]\n', "stands twice"),
+        ('[\n{"id": "fact_00000002", "fact": "x", "fact": "y", "timestamp": "2026-11-20"}\n]\n', "occurs twice"),
         ('[\n{"id": "fact_00000002", "fact": "x", "source": "user"}\n]\n', "'timestamp' is missing"),
     ],
 )

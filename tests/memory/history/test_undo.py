@@ -354,7 +354,7 @@ def test_a_redaction_stays_done(vault: Vault, caller: Caller, environment: dict[
     retract(vault, fact, caller)
     undo(vault, fact, caller)
     (left,) = facts(vault).values()
-    assert left.stands and left.metadata and "redacted" in left.metadata
+    assert left.is_current and left.metadata and "redacted" in left.metadata
     assert vault.contents_at("HEAD", [RECORD]) == vault.contents_at(made, [RECORD])
 
 
@@ -378,7 +378,7 @@ def test_a_commit_that_brought_a_record_back_is_undone_without_it(
 
 
 def _some_act(vault: Vault, caller: Caller, chance: random.Random, number: int) -> None:
-    standing = [key for key, fact in facts(vault).items() if fact.stands]
+    standing = [key for key, fact in facts(vault).items() if fact.is_current]
     choice = chance.choice(["keep", "keep", "supersede", "retract", "merge", "link", "archive", "note"])
     entity = chance.choice([PLACE, "projects/x"])
     if choice == "note":

@@ -26,7 +26,7 @@ def test_an_order_from_outside_waits_whole_and_is_served_nowhere(clawmem: Comman
     assert "Acme" not in clawmem("log").out
     again = clawmem("remember", ORDER, "-e", "areas/shops", "--trust", "external", "--json")
     assert again.data["outcome"] == ["proposed"] and again.data["commit"] is None
-    assert "is waiting for review already" in again.json["notices"][-1]
+    assert "already waits for review" in again.json["notices"][-1]
 
 
 def test_only_a_person_lets_it_in(clawmem: Command) -> None:

@@ -131,7 +131,7 @@ def test_equal_facts_become_one_that_leads_to_both_sources(machines: list[Machin
     (second,) = other.keep("Jane has a cat", entity=JANE, tags=["pets"])
     meet(one, other)
     facts = one.facts()
-    (kept,) = [fact for fact in facts.values() if fact.stands and "cat" in fact.fact]
+    (kept,) = [fact for fact in facts.values() if fact.is_current and "cat" in fact.fact]
     (gone,) = [facts[key] for key in (first.id, second.id) if key != kept.id]
     assert (gone.status, gone.superseded_by) == ("superseded", kept.id)
     assert [(link.type, link.to, link.reason) for link in kept.links] == [("merges", gone.id, DUPLICATE_REASON)]
@@ -164,7 +164,7 @@ def test_two_successors_stand_until_a_person_decides(machines: list[Machine]) ->
     meet(one, other)
     facts = one.facts()
     assert facts[jane].superseded_by == min(lyon, bergen)
-    assert facts[lyon].stands and facts[bergen].stands
+    assert facts[lyon].is_current and facts[bergen].is_current
     (asked,) = read_proposals(other.vault).open
     assert (asked.kind, asked.does) == ("conflict", "supersede")
     assert {target.id for target in asked.targets} == {lyon, bergen}
@@ -181,7 +181,7 @@ def test_two_successors_become_one_chain_by_policy(machines: list[Machine], poli
     winner = {"newest": max(lyon, bergen), "ours": bergen, "theirs": lyon}[policy]
     loser = ({lyon, bergen} - {winner}).pop()
     facts = other.facts()
-    assert facts[winner].stands and facts[loser].superseded_by == winner
+    assert facts[winner].is_current and facts[loser].superseded_by == winner
     assert [one.kind for one in done.conflicts] == ["successors"] and not done.proposals
     assert chain.chain_of(jane, facts)[-1].id == winner
     one.sync()
@@ -198,7 +198,7 @@ def test_a_policy_never_lets_the_web_replace_what_a_user_said(machines: list[Mac
     other.write(items, render_items(facts).decode())
     one.sync()
     done = other.sync(SyncOptions(conflict="ours"))
-    assert other.facts()[lyon].stands and other.facts()[web].stands
+    assert other.facts()[lyon].is_current and other.facts()[web].is_current
     assert len(done.proposals) == 1
 
 
@@ -559,7 +559,7 @@ def test_two_values_of_one_relation_stand_until_a_person_decides(machines: list[
     done = other.sync()
     assert [conflict.kind for conflict in done.conflicts] == ["values"] and len(done.proposals) == 1
     meet(one, other)
-    assert one.facts()[lyon].stands and one.facts()[bergen].stands
+    assert one.facts()[lyon].is_current and one.facts()[bergen].is_current
     (asked,) = read_proposals(one.vault).open
     assert (asked.kind, {target.id for target in asked.targets}) == ("conflict", {lyon, bergen})
     assert asked.id in other.git("log", "-3", "--format=%B")
@@ -574,7 +574,7 @@ def test_a_question_about_values_can_be_answered(machines: list[Machine], clawme
     assert (done.code, done.data["outcome"]) == (0, ["updated", "updated"]), done.err
     born = {key: fact for key, fact in other.facts().items() if "born" in fact.fact}
     assert born.keys() == both, "the one that stood takes the place of the other; no third one is made"
-    (winner,) = [key for key, fact in born.items() if fact.stands]
+    (winner,) = [key for key, fact in born.items() if fact.is_current]
     (loser,) = both - {winner}
     assert born[loser].superseded_by == winner
     assert [(link.type, link.to) for link in born[winner].links] == [("supersedes", loser), ("contradicts", loser)]
@@ -593,7 +593,7 @@ def test_a_question_about_values_answered_alike_on_both_sides(machines: list[Mac
         assert clawmem("review", "approve", asked, cwd=machine.root).code == 0
     meet(one, other)
     assert {key for key, fact in one.facts().items() if "born" in fact.fact} == both
-    assert len([fact for fact in one.facts().values() if fact.stands and "born" in fact.fact]) == 1
+    assert len([fact for fact in one.facts().values() if fact.is_current and "born" in fact.fact]) == 1
     assert not read_proposals(one.vault).open
 
 
@@ -608,12 +608,12 @@ def test_successors_in_question_become_one_chain_and_may_stand_beside_each_other
     known = one.facts().keys()
     done = clawmem("review", "approve", asked.id, "--json", cwd=one.root)
     assert one.facts().keys() == known
-    assert len([fact for fact in one.facts().values() if fact.stands]) == 1
+    assert len([fact for fact in one.facts().values() if fact.is_current]) == 1
     assert clawmem("undo", done.data["commit"], cwd=one.root).code == 0
     beside = clawmem("review", "approve", asked.id, "--beside", "--json", cwd=one.root)
     assert (beside.code, beside.data["outcome"]) == (0, ["updated"])
     assert one.facts().keys() == known
-    assert {key for key, fact in one.facts().items() if fact.stands} == both
+    assert {key for key, fact in one.facts().items() if fact.is_current} == both
 
 
 def test_a_third_value_widens_the_question(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -634,7 +634,7 @@ def test_one_of_two_values_stands_by_policy(machines: list[Machine], policy: str
     done = other.sync(SyncOptions(conflict=policy))
     winner = {"newest": max(lyon, bergen), "ours": bergen, "theirs": lyon}[policy]
     (loser,) = {lyon, bergen} - {winner}
-    assert other.facts()[winner].stands and other.facts()[loser].superseded_by == winner
+    assert other.facts()[winner].is_current and other.facts()[loser].superseded_by == winner
     assert [conflict.kind for conflict in done.conflicts] == ["values"] and not done.proposals
     meet(one, other)
 

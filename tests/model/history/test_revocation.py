@@ -69,7 +69,7 @@ def test_out_of_the_middle_the_chain_closes_up() -> None:
 
 def test_the_end_of_a_chain_goes_back_to_the_last_that_stays() -> None:
     _, now = revoked(chain("a", "b", "c", "d"), "c", "d")
-    assert [one.id for one in now.values() if one.stands] == ["fact_b"]
+    assert [one.id for one in now.values() if one.is_current] == ["fact_b"]
     assert now["fact_a"].superseded_by == "fact_b"
 
 
@@ -78,7 +78,7 @@ def test_a_merge_that_goes_gives_both_parts_back() -> None:
     done = succeed(fact("m"), parts, "merges", "one", AT, AT)
     known = {one.id: one for one in (done.new, *done.closed)}
     _, now = revoked(known, "m")
-    assert {one.id for one in now.values() if one.stands} == {"fact_a", "fact_b"}
+    assert {one.id for one in now.values() if one.is_current} == {"fact_a", "fact_b"}
 
 
 def test_dependents_are_told_and_stay() -> None:
@@ -109,6 +109,6 @@ def test_whatever_goes_from_a_chain_it_stays_whole(length: int, data: st.DataObj
     _, now = revoked(known, *gone)
     assert chain_problems(now.values()) == ()
     stays = [name for name in names if name not in gone]
-    assert [one.id for one in now.values() if one.stands] == ([f"fact_{stays[-1]}"] if stays else [])
+    assert [one.id for one in now.values() if one.is_current] == ([f"fact_{stays[-1]}"] if stays else [])
     again, _ = revoked(now, *gone)
     assert again.retracted == () and again.restored == () and again.relinked == ()

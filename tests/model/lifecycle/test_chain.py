@@ -34,7 +34,7 @@ def played(steps: list[tuple[str, int, int]]) -> Vault:
     """A vault after a sequence of legal changes: only facts that stand are changed."""
     vault: Vault = {}
     for name, pick, count in steps:
-        standing = [fact for fact in vault.values() if fact.stands]
+        standing = [fact for fact in vault.values() if fact.is_current]
         chosen = [standing[(pick + step) % len(standing)] for step in range(min(count, len(standing)))]
         if name == "add" or not chosen:
             fact = a_fact(len(vault))
@@ -58,7 +58,7 @@ def test_a_chain_holds_one_standing_fact_at_most_and_it_is_the_last(steps: list[
     for fact_id in vault:
         chain = chain_of(fact_id, vault)
         assert vault[fact_id] in chain
-        assert [fact for fact in chain if fact.stands] in ([], [chain[-1]])
+        assert [fact for fact in chain if fact.is_current] in ([], [chain[-1]])
         assert end_of_chain(fact_id, vault) == chain[-1]
         assert final_successor(fact_id, vault) == (None if chain[-1].id == fact_id else chain[-1])
         place = {fact.id: number for number, fact in enumerate(chain)}

@@ -73,7 +73,7 @@ class Life:
 
     def standing(self) -> Fact | None:
         """Any fact that stands, or None."""
-        found = [fact for fact in self.facts() if fact.stands]
+        found = [fact for fact in self.facts() if fact.is_current]
         return self.chance.choice(found) if found else None
 
     def put(self, *facts: Fact) -> None:
@@ -105,7 +105,7 @@ def first_vault() -> Files:
 
 def _add(life: Life) -> None:
     words, path = life.words(), life.chance.choice(life.paths())
-    same = [one for one in parse_items(life.files[path], path) if one.stands and normal(one.fact) == normal(words)]
+    same = [one for one in parse_items(life.files[path], path) if one.is_current and normal(one.fact) == normal(words)]
     fact = Fact(life.new_id(), words, "fact", life.now(), "user", tags=(life.chance.choice(WORDS),), confidence=0.5)
     _, verb, thing = words.rstrip(".").split(" ", 2)
     fact = fact._replace(subject="Jane", predicate=verb, object=thing)

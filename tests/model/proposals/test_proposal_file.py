@@ -34,7 +34,7 @@ FACT = Fact(
     metadata={"said_at": "2026-11-02T10:00:00Z"},
 )  # fmt: skip
 CONFLICT = Proposal(
-    "prop_00000001", "conflict", "Dana was born in Bergen.", "It stands against another.", AT, SUPERSEDE,
+    "prop_00000001", "conflict", "Dana was born in Bergen.", "It contradicts another.", AT, SUPERSEDE,
     targets=(ProposalTarget("fact_00000001", "Dana was born in Oslo."),), fact=FACT, entity="areas/people/dana",
     source_event="evt_1", agent="finance",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.search.ranking import (
     EVENT_WEIGHTS,
     FLOOR,
-    FactStanding,
+    RankingFeatures,
     event_weights,
     fuse,
     normalized,
@@ -21,7 +21,7 @@ from clawmem.model.search.ranking import (
 
 IDS = st.sampled_from([f"fact_{number:08x}" for number in range(12)])
 STANDINGS = st.builds(
-    FactStanding,
+    RankingFeatures,
     IDS,
     st.sampled_from(TIERS),
     st.integers(0, 3),
@@ -37,23 +37,23 @@ SCORES = st.dictionaries(IDS, st.floats(-50, 50), max_size=12)
 
 def test_each_key_of_the_order_decides_only_where_the_ones_before_are_equal() -> None:
     expected = [
-        FactStanding("a", "hot", 0, 0.0, "2020", own=True),
-        FactStanding("b", "hot", 9, 0.1, "2020"),
-        FactStanding("c", "hot", 2, 0.9, "2020"),
-        FactStanding("d", "hot", 2, 0.5, "2026"),
-        FactStanding("e", "hot", 2, 0.5, "2025"),
-        FactStanding("f", "hot", 2, 0.5, "2025"),
-        FactStanding("g", "warm", 99, 1.0, "2026", own=True),
-        FactStanding("h", "cold", 99, 1.0, "2026", own=True),
+        RankingFeatures("a", "hot", 0, 0.0, "2020", own=True),
+        RankingFeatures("b", "hot", 9, 0.1, "2020"),
+        RankingFeatures("c", "hot", 2, 0.9, "2020"),
+        RankingFeatures("d", "hot", 2, 0.5, "2026"),
+        RankingFeatures("e", "hot", 2, 0.5, "2025"),
+        RankingFeatures("f", "hot", 2, 0.5, "2025"),
+        RankingFeatures("g", "warm", 99, 1.0, "2026", own=True),
+        RankingFeatures("h", "cold", 99, 1.0, "2026", own=True),
     ]
     assert ordered(reversed(expected)) == expected
 
 
 @given(MANY, st.randoms())
-def test_the_order_does_not_depend_on_the_order_given(standings: list[FactStanding], chance: object) -> None:
-    shuffled = list(standings)
+def test_the_order_does_not_depend_on_the_order_given(features: list[RankingFeatures], chance: object) -> None:
+    shuffled = list(features)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert ordered(shuffled) == ordered(standings)
+    assert ordered(shuffled) == ordered(features)
 
 
 def test_scores_are_spread_between_the_floor_and_one() -> None:
@@ -72,7 +72,7 @@ def test_normalising_keeps_the_order(scores: dict[str, float]) -> None:
 
 
 def test_an_exact_triple_outweighs_words_and_both_outweigh_one() -> None:
-    plain = {name: FactStanding(name, "warm") for name in "abc"}
+    plain = {name: RankingFeatures(name, "warm") for name in "abc"}
     found = rank({"predicate": {"a": 1.0, "b": 1.0}, "keyword": {"a": 9.0, "c": 9.5, "b": 1.0}}, plain)
     assert [each.id for each in found] == ["a", "b", "c"]
     assert found[0].channels == pytest.approx({"predicate": 1 / 1.8, "keyword": 0.8 * 0.947 / 1.8}, abs=0.001)
@@ -89,37 +89,37 @@ def test_meaning_counts_more_the_less_of_the_question_its_best_turn_has() -> Non
 
 
 def test_the_best_hit_of_every_channel_scores_one_before_its_prior() -> None:
-    plain = {"a": FactStanding("a", "cold")}
+    plain = {"a": RankingFeatures("a", "cold")}
     assert rank({"keyword": {"a": 4.0}, "predicate": {}, "time": {"a": 1.0}}, plain)[0].score == pytest.approx(1.0)
 
 
 def test_priors_settle_ties_and_own_facts_come_first() -> None:
-    standings = {
-        "a": FactStanding("a", "cold", trust="external"),
-        "b": FactStanding("b", "hot", trust="user"),
-        "c": FactStanding("c", "cold", own=True),
+    features = {
+        "a": RankingFeatures("a", "cold", trust="external"),
+        "b": RankingFeatures("b", "hot", trust="user"),
+        "c": RankingFeatures("c", "cold", own=True),
     }
-    assert [each.id for each in rank({"keyword": dict.fromkeys("abc", 2.0)}, standings)] == ["b", "c", "a"]
-    twins = {"a": FactStanding("a", "hot"), "b": FactStanding("b", "hot", own=True)}
+    assert [each.id for each in rank({"keyword": dict.fromkeys("abc", 2.0)}, features)] == ["b", "c", "a"]
+    twins = {"a": RankingFeatures("a", "hot"), "b": RankingFeatures("b", "hot", own=True)}
     assert [each.id for each in rank({"keyword": {"a": 2.0, "b": 2.0}}, twins)] == ["b", "a"]
 
 
 def test_a_prior_never_lifts_a_fact_over_a_clearly_better_match() -> None:
-    standings = {"best": FactStanding("best", "cold", importance=0.0, trust="external"),
-                 "weak": FactStanding("weak", "hot", 99, 1.0, "2026", "user", own=True)}  # fmt: skip
-    assert rank({"keyword": {"best": 10.0, "weak": 1.0}}, standings)[0].id == "best"
+    features = {"best": RankingFeatures("best", "cold", importance=0.0, trust="external"),
+                 "weak": RankingFeatures("weak", "hot", 99, 1.0, "2026", "user", own=True)}  # fmt: skip
+    assert rank({"keyword": {"best": 10.0, "weak": 1.0}}, features)[0].id == "best"
 
 
 @given(STANDINGS)
-def test_a_prior_is_small(standing: FactStanding) -> None:
+def test_a_prior_is_small(standing: RankingFeatures) -> None:
     assert -0.041 <= prior(standing) <= 0.121
 
 
 @given(SCORES, SCORES, MANY)
 def test_every_found_fact_with_a_standing_is_ranked_once(
-    keyword: dict[str, float], time: dict[str, float], standings: list[FactStanding]
+    keyword: dict[str, float], time: dict[str, float], features: list[RankingFeatures]
 ) -> None:
-    by_id = {each.id: each for each in standings}
+    by_id = {each.id: each for each in features}
     found = rank({"keyword": keyword, "time": time}, by_id)
     assert {each.id for each in found} == (set(keyword) | set(time)) & set(by_id)
     assert len({each.id for each in found}) == len(found)
@@ -128,35 +128,35 @@ def test_every_found_fact_with_a_standing_is_ranked_once(
 
 def test_an_unknown_channel_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(KeyError):
-        rank({"smell": {"a": 1.0}}, {"a": FactStanding("a", "hot")})
+        rank({"smell": {"a": 1.0}}, {"a": RankingFeatures("a", "hot")})
 
 
 def test_what_is_over_comes_behind_what_matches_about_as_well_and_before_what_matches_worse() -> None:
-    standings = {
-        "over": FactStanding("over", "cold", 9, 1.0, over=True),
-        "holds": FactStanding("holds", "cold"),
-        "other": FactStanding("other", "hot"),
+    features = {
+        "over": RankingFeatures("over", "cold", 9, 1.0, over=True),
+        "holds": RankingFeatures("holds", "cold"),
+        "other": RankingFeatures("other", "hot"),
     }
     scores = {"keyword": {"over": 5.0, "holds": 4.0, "other": 1.0}}
-    assert [one.id for one in rank(scores, standings)] == ["holds", "over", "other"]
-    before = {**standings, "over": standings["over"]._replace(over=False)}
+    assert [one.id for one in rank(scores, features)] == ["holds", "over", "other"]
+    before = {**features, "over": features["over"]._replace(over=False)}
     assert [one.id for one in rank(scores, before)] == ["over", "holds", "other"]
-    assert [one.id for one in ordered(standings.values())] == ["other", "holds", "over"]
+    assert [one.id for one in ordered(features.values())] == ["other", "holds", "over"]
 
 
 def test_what_is_over_stands_behind_what_holds_and_says_exactly_what_was_asked_whatever_its_words() -> None:
     over, holds, other = (
-        FactStanding("over", "cold", over=True),
-        FactStanding("holds", "cold"),
-        FactStanding("other", "hot"),
+        RankingFeatures("over", "cold", over=True),
+        RankingFeatures("holds", "cold"),
+        RankingFeatures("other", "hot"),
     )
-    standings = {one.id: one for one in (over, holds, other)}
+    features = {one.id: one for one in (over, holds, other)}
     words = {"keyword": {"over": 9.0, "holds": 1.0, "other": 2.0}, "vector": {"over": 0.9}}
-    assert [one.id for one in rank({"predicate": {"over": 4.0, "holds": 4.0}, **words}, standings)][:2] == [
+    assert [one.id for one in rank({"predicate": {"over": 4.0, "holds": 4.0}, **words}, features)][:2] == [
         "holds",
         "over",
     ]
     # The name of somebody else who is asked for less exactly puts nothing behind.
-    assert rank({"predicate": {"over": 8.0, "holds": 4.0}, **words}, standings)[0].id == "over"
-    assert rank({"predicate": {"over": 4.0}, **words}, standings)[0].id == "over"
-    assert rank(words, standings)[0].id == "over"
+    assert rank({"predicate": {"over": 8.0, "holds": 4.0}, **words}, features)[0].id == "over"
+    assert rank({"predicate": {"over": 4.0}, **words}, features)[0].id == "over"
+    assert rank(words, features)[0].id == "over"

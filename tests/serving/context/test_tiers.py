@@ -15,7 +15,7 @@ from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import owner_of
 from clawmem.model.search.ranking import ordered
 from clawmem.serving.context.tiers import current_tiers, first_of_tier
-from clawmem.serving.recall.recall import standing_of
+from clawmem.serving.recall.recall import features_of
 from clawmem.vault.state.journal import AccessCount, add_accesses
 from clawmem.vault.vault import Vault
 from tests.serving.invented import AGENT, NOW, Invented, accessed, indexed, invent
@@ -24,16 +24,16 @@ ALL = 10**9
 
 
 def _plainly(invented: Invented, reader: ReaderScope, counted: dict[str, AccessCount]) -> dict[str, list[str]]:
-    standings, always = [], set()
+    features, always = [], set()
     for entity, fact in invented.facts:
         seen = (owner_of(entity) or "") in reader.owners and reader.entity in (None, entity)
         if not seen or fact.status != ACTIVE or quarantine_rule(fact):
             continue
         agent = reader.owners[0] or None
-        standings.append(standing_of(add_accesses(fact, counted), entity, reader.now, agent))
+        features.append(features_of(add_accesses(fact, counted), entity, reader.now, agent))
         always |= {fact.id} if importance_of(fact) >= ALWAYS_HOT else set()
     found: dict[str, list[str]] = defaultdict(list)
-    for one in ordered(standings):
+    for one in ordered(features):
         found[PAST if one.over else ALWAYS if one.id in always else one.tier].append(one.id)
     return found
 

@@ -173,7 +173,7 @@ def spoil_summary(folder: Path) -> None:
         ("life/areas/people/joan", spoil_summary, "summary.md:2 cannot be read: it is not UTF-8 text"),
         ("life/areas/people/Jane Doe", None, "'jane doe' cannot be part of it"),
         ("life/areas/people/JOAN", None, "the entity must be named areas/people/joan"),
-        ("life/areas/people/team/joan", None, "no entity can stand here"),
+        ("life/areas/people/team/joan", None, "no entity can be here"),
         ("agents/The Bot/workspace/areas/joan", None, "is not an agent id"),
     ],
 )

@@ -38,13 +38,13 @@ def test_a_lock_that_goes_by_itself_is_waited_for(vault: Vault, monkeypatch: pyt
     lock = vault.git_dir / "index.lock"
     naps = []
 
-    def nap(seconds: float) -> None:
+    def pause(seconds: float) -> None:
         naps.append(seconds)
         if len(naps) == 10:
             lock.unlink()
 
     # Nobody's speed decides whether the lock goes in time: it goes at the tenth look.
-    monkeypatch.setattr(time, "sleep", nap)
+    monkeypatch.setattr(time, "sleep", pause)
     with lock.open("wb"), transaction(vault, NOW, "test") as started:
         assert started.notices == []
         assert len(naps) == 10

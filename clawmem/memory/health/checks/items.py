@@ -107,7 +107,7 @@ def _lost_by_rewriting(data: bytes) -> str | None:
         return "its brackets are not closed, so something may have been cut off"
     records = _all_records(text, unique)
     if doubled:
-        return f"the key '{doubled[0]}' stands twice in one object"
+        return f"the key '{doubled[0]}' occurs twice in one object"
     if records is None:
         return "it holds more than an array of facts"
     for record in records:

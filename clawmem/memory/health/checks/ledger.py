@@ -65,7 +65,7 @@ def read_ledger(path: str, data: bytes, take: Callable[[int, Event], None]) -> L
         problems += _event_problems(path, number, event, day)
         if event.timestamp < latest and not late:
             late = True
-            message = f"The event {event.id} stands after later ones; it was taken in late."
+            message = f"The event {event.id} comes after later ones; it was ingested late."
             problems.append(HealthProblem(INFO, "event-order", path, number, message))
         latest = event.timestamp
     if data and not data.endswith(b"\n"):
@@ -117,14 +117,14 @@ def _event_problems(path: str, number: int, event: Event, day: str) -> Iterator[
     try:
         moment_of(event.timestamp)
     except ValueError:
-        message = f"The event {event.id} has '{event.timestamp[:40]}' as its time, which is none."
+        message = f"The event {event.id} has '{event.timestamp[:40]}' as its time, which is not a time."
         yield HealthProblem(ERROR, "event-time", path, number, message)
     else:
         if day_of(event.timestamp) != day:
-            message = f"The event {event.id} is of {day_of(event.timestamp)} but stands in the ledger of {day}."
+            message = f"The event {event.id} is of {day_of(event.timestamp)} but is in the ledger of {day}."
             yield HealthProblem(ERROR, "event-day", path, number, message)
     if event.role not in EVENT_ROLES:
-        message = f"The event {event.id} has the role '{event.role}', which is none of {', '.join(EVENT_ROLES)}."
+        message = f"The event {event.id} has the role '{event.role}', which is not one of {', '.join(EVENT_ROLES)}."
         yield HealthProblem(WARNING, "event-role", path, number, message)
 
 
@@ -159,6 +159,6 @@ def _evidence_problem(placed: CheckedFact, texts: Mapping[str, str], unread: str
         return placed.problem(ERROR, "evidence", f"{fact.id} quotes words that {fact.source_event} does not say.")
     start, end = fact.source_span
     if end > len(text) or (fact.source_text is not None and text[start:end] != fact.source_text):
-        message = f"{fact.id} quotes {fact.source_event} from {start} to {end}, but other words stand there."
+        message = f"{fact.id} quotes {fact.source_event} from {start} to {end}, but other words are there."
         return placed.problem(ERROR, "evidence", message)
     return None

@@ -41,7 +41,7 @@ def text_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
             yield HealthProblem(ERROR, "encoding", path, line, "The file is not UTF-8 text.")
             break
     if b"\r\n" in data:
-        line, message = data[: data.index(b"\r\n")].count(b"\n") + 1, "Lines end as Windows ends them."
+        line, message = data[: data.index(b"\r\n")].count(b"\n") + 1, "The lines have Windows line ends (CRLF)."
         yield HealthProblem(WARNING, "line-ends", path, line, message, fixable=True)
     if b"<<<<<<< " not in data and b">>>>>>> " not in data:
         return
@@ -88,7 +88,7 @@ def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[st
         others = [one for one in names if one != alias]
         if others and (alias in entities or len(others) > 1):
             meant = f"leads to {alias} itself" if alias in entities else "could mean any of them"
-            message = f"The alias '{alias}' of {' and '.join(others)} {meant}: take it out, or give one another place."
+            message = f"The alias '{alias}' of {' and '.join(others)} {meant}: remove it, or move one of them."
             yield HealthProblem(WARNING, "alias", summary_path(others[0]), None, message)
 
 
@@ -112,7 +112,7 @@ def _front_matter(path: str, text: str, problems: list[HealthProblem]) -> dict[s
 def _mark_problems(path: str, text: str) -> Iterator[HealthProblem]:
     wrong = marker_problem(text)
     if wrong:
-        yield HealthProblem(WARNING, "marks", path, None, f"The page is odd: {wrong}.")
+        yield HealthProblem(WARNING, "marks", path, None, f"The page is unusual: {wrong}.")
     elif generated_part(text) is None:
         message = "The page has no marks, so there is no place for its generated part."
         yield HealthProblem(WARNING, "marks", path, None, message, fixable=True)
@@ -137,7 +137,7 @@ def settings_problems(text: str) -> Iterator[HealthProblem]:
         yield _yaml_problem("settings", SETTINGS, text, problem)
         return
     if not isinstance(mapping, dict) or "format" not in mapping:
-        yield HealthProblem(WARNING, "format", SETTINGS, None, "The file does not say the vault's format; 1 is taken.")
+        yield HealthProblem(WARNING, "format", SETTINGS, None, "The file does not name its format; 1 is assumed.")
     for key in settings.unknown:
         line = _line_of(text, str(key))
         yield HealthProblem(WARNING, "settings", SETTINGS, line, f"There is no setting '{key}'; it has no effect.")

@@ -68,7 +68,7 @@ def _own_problems(filed: FiledProposal) -> Iterator[HealthProblem]:
     if match:
         yield filed.problem(WARNING, "says", f"holds what looks like a credential ({match.rule})", "secret")
     if one.status == OPEN and one.decided:
-        yield filed.problem(WARNING, "decided", "is open, and says that it was decided")
+        yield filed.problem(WARNING, "decided", "is open, but has a decision")
     try:
         check_reference(one.id)
     except InvalidInput:
@@ -87,7 +87,7 @@ def _time_problems(filed: FiledProposal) -> Iterator[HealthProblem]:
         try:
             moment_of(value)
         except ValueError:
-            yield filed.problem(ERROR, key, f"has '{value[:40]}' as the time it was {key}, which is no time")
+            yield filed.problem(ERROR, key, f"has '{value[:40]}' as the time it was {key}, which is not a time")
 
 
 def review_problems(
@@ -117,10 +117,10 @@ def _target_problems(
     fact = facts[target.id].fact
     if fact.superseded_by:
         yield filed.problem(WARNING, "targets", f"is about {fact.id}, which {fact.superseded_by} superseded; {close}")
-    elif not fact.stands:
+    elif not fact.is_current:
         yield filed.problem(WARNING, "targets", f"is about {fact.id}, which was {fact.status}; {close}")
     elif normal(fact.fact) != normal(target.fact):
-        yield filed.problem(WARNING, "targets", f"is about {fact.id}, which says something else now; {close}")
+        yield filed.problem(WARNING, "targets", f"is about {fact.id}, which has another statement now; {close}")
     elif filed.proposal.does == PROMOTE and promotion_of(fact):
         yield filed.problem(WARNING, "targets", f"is about {fact.id}, which was promoted already; {close}")
 

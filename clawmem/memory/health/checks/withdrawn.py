@@ -18,7 +18,7 @@ def withdrawn_problems(vault: Vault, facts: Sequence[CheckedFact]) -> Iterator[H
     places: dict[str, list[CheckedFact]] = defaultdict(list)
     for one in facts:
         places[one.fact.id].append(one)
-    standing = {key: held[0] for key, held in places.items() if len(held) == 1 and held[0].fact.stands}
+    standing = {key: held[0] for key, held in places.items() if len(held) == 1 and held[0].fact.is_current}
     for back in find_reactivated(vault, standing):
         message = (
             f"{back.fact.id} was withdrawn by {back.commit[:12]} and is active again, but no commit restored it:"

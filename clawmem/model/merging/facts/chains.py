@@ -19,7 +19,7 @@ def break_circles(facts: Facts, base: Mapping[str, FiledFact]) -> Iterator[Merge
         oldest = min(members, key=lambda one: _decided(facts, one))
         path, fact = facts[oldest].path, facts[oldest].fact
         by = fact.superseded_by or ""
-        before = base[oldest].fact.valid_to if oldest in base and base[oldest].fact.stands else None
+        before = base[oldest].fact.valid_to if oldest in base and base[oldest].fact.is_current else None
         replace_fact(facts, fact._replace(status=ACTIVE, superseded_by=None, valid_to=before))
         _contradict(facts, by, oldest)
         text = (
@@ -77,7 +77,7 @@ def close_replaced(facts: Facts, sides: Iterable[Mapping[str, FiledFact]]) -> No
 def _wrongly_standing(facts: Mapping[str, FiledFact], fact_id: str, kind: str, target: str) -> bool:
     if kind not in REPLACING_LINKS or fact_id not in facts or target not in facts:
         return False
-    return facts[fact_id].fact.status != RETRACTED and facts[target].fact.stands
+    return facts[fact_id].fact.status != RETRACTED and facts[target].fact.is_current
 
 
 def _close(facts: Facts, old_id: str, new_id: str) -> None:

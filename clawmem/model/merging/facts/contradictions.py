@@ -83,7 +83,7 @@ def _groups(
     wanted = {(value.subject, value.predicate) for value in new}
     asked = [one for one in phrases if any(one.predicate == predicate for _, predicate in wanted)]
     for one in facts.values() if wanted else ():
-        value = stated_value(one.fact, asked) if one.fact.stands else None
+        value = stated_value(one.fact, asked) if one.fact.is_current else None
         if value and value[:2] in wanted:
             groups[_owner(one.path), *value[:2]].append(_Stating(one.fact, value))
     found = (sorted(group, key=lambda one: _age(one.fact)) for _, group in sorted(groups.items()))
@@ -144,7 +144,7 @@ def contradiction_proposal(
     conflict: MergeConflict, found: Contradiction, facts: Mapping[str, FiledFact]
 ) -> Proposal | None:
     """Return the proposal that the latest value replaces the others, or None if the question is settled."""
-    standing = [facts[one].fact for one in found.all if facts[one].fact.stands]
+    standing = [facts[one].fact for one in found.all if facts[one].fact.is_current]
     new = {*found.mine, *found.yours}
     if sum(one.id in new for one in standing) < 2:
         return None

@@ -37,7 +37,7 @@ def _alike(facts: Mapping[str, FiledFact], fresh: Collection[str]) -> list[list[
     groups: dict[tuple[str, str, str | None], list[str]] = defaultdict(list)
     for fact_id in fresh:
         one = facts.get(fact_id)
-        if one is not None and one.fact.stands:
+        if one is not None and one.fact.is_current:
             groups[one.path, normal(one.fact.fact), one.fact.valid_to].append(fact_id)
     return [sorted(group) for key, group in sorted(groups.items(), key=lambda row: row[0][:2]) if len(group) > 1]
 

@@ -76,7 +76,7 @@ def current_rivals(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, 
     for one in facts.values():
         if any(link.type in REPLACING_LINKS and link.to == fact_id for link in one.fact.links):
             end = known_end_of_chain(facts, one.fact.id)
-            if end is not None and end.stands:
+            if end is not None and end.is_current:
                 ends[end.id] = end
     return tuple(sorted(ends.values(), key=lambda one: (one.timestamp, one.id)))
 
@@ -92,7 +92,7 @@ def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...],
         winner = known_end_of_chain(facts, contest.ours if policy.side == OURS else contest.theirs)
     else:
         return None
-    if winner is None or not winner.stands:
+    if winner is None or not winner.is_current:
         return None
     if is_low_trust(winner.trust) and not all(is_low_trust(one.trust) for one in standing):
         return None
@@ -138,7 +138,7 @@ def current_wordings(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact
         for one in facts.values()
         if one.fact.id == fact_id or any(link.type == "contradicts" and link.to == fact_id for link in one.fact.links)
     ]
-    return tuple(sorted((one for one in found if one.stands), key=lambda one: (one.timestamp, one.fact)))
+    return tuple(sorted((one for one in found if one.is_current), key=lambda one: (one.timestamp, one.fact)))
 
 
 def proposal_id(conflict: MergeConflict, *standing: str) -> str:

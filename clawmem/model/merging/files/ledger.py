@@ -39,7 +39,7 @@ def merge_ledger(base: bytes, ours: bytes, theirs: bytes, cited: Container[str] 
     return b"".join(line.raw + b"\n" for line in _in_place(kept, _each_once(added)))
 
 
-def rested_upon(base: bytes, ours: bytes, theirs: bytes, cited: Container[str]) -> tuple[str, ...]:
+def kept_for_facts(base: bytes, ours: bytes, theirs: bytes, cited: Container[str]) -> tuple[str, ...]:
     """Return the events in `cited` that one side removed and that `merge_ledger` keeps."""
     if not cited or ours == theirs:
         return ()

@@ -13,7 +13,7 @@ from clawmem.model.merging.facts.collisions import RenamedId, collisions, with_n
 from clawmem.model.merging.facts.merge import merge_facts
 from clawmem.model.merging.facts.values import merged_names
 from clawmem.model.merging.files.keyed import keeping_keys
-from clawmem.model.merging.files.ledger import merge_ledger, rested_upon
+from clawmem.model.merging.files.ledger import kept_for_facts, merge_ledger
 from clawmem.model.merging.files.lines import merge_lines
 from clawmem.model.merging.files.pages import merge_page
 from clawmem.model.merging.files.prose import TextMergeReport, counting
@@ -96,7 +96,7 @@ def _cited_events(
     path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, cited: Container[str]
 ) -> MergedFile | None:
     """The events that one side deleted although a fact cites them stay, even where only that side changed the file."""
-    kept = rested_upon(base or b"", ours or b"", theirs or b"", cited)
+    kept = kept_for_facts(base or b"", ours or b"", theirs or b"", cited)
     if not kept:
         return None
     said = (f"{one} was taken back on one side; it stays: {_RESTS}" for one in kept)
@@ -161,11 +161,11 @@ def _note(file: FileVersions) -> MergedFile:
 
 
 def _yaml(file: FileVersions) -> MergedFile:
-    texts, told = _texts(file), TextMergeReport()
+    texts, report = _texts(file), TextMergeReport()
     if texts is None:
         return _either(file)
-    text = merge_lines(*texts, keeping_keys(told, file.policy.side))
-    return MergedFile(text.encode(), _conflicts(SETTING, file.path, told.conflicts))
+    text = merge_lines(*texts, keeping_keys(report, file.policy.side))
+    return MergedFile(text.encode(), _conflicts(SETTING, file.path, report.conflicts))
 
 
 def _names(file: FileVersions) -> MergedFile:
@@ -176,12 +176,12 @@ def _names(file: FileVersions) -> MergedFile:
 
 
 def _text(file: FileVersions) -> MergedFile:
-    texts, told = _texts(file), TextMergeReport()
+    texts, report = _texts(file), TextMergeReport()
     if texts is None:
         return _either(file)
     # In a program or a table two additions at one place are no more two paragraphs than two versions are.
-    text = merge_lines(*texts, counting(told))
-    return _either(file) if told.conflicts else MergedFile(text.encode())
+    text = merge_lines(*texts, counting(report))
+    return _either(file) if report.conflicts else MergedFile(text.encode())
 
 
 # For each value of a kind's `merge`, the rule for a file that both sides changed.
@@ -233,5 +233,5 @@ def _either(file: FileVersions) -> MergedFile:
     if side is not None:
         content = file.ours if side == OURS else file.theirs
         return MergedFile(content, (MergeConflict(FILE, path, None, f"{path} is a side's"),))
-    conflict = MergeConflict(FILE, path, None, f"{path} cannot be merged; the other version stands beside it")
+    conflict = MergeConflict(FILE, path, None, f"{path} cannot be merged; the other version is stored beside it")
     return MergedFile(max(file.ours, file.theirs), (conflict,), beside=min(file.ours, file.theirs))

@@ -76,7 +76,7 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
     asked = SecretSearch(
         candidate_rules(text),
         tuple(_named_places(lower)),
-        tuple(rule for rule in dict.fromkeys(rule for word, rule in PLACES if word in lower) if _may_stand(text, rule)),
+        tuple(rule for rule in dict.fromkeys(rule for word, rule in PLACES if word in lower) if _may_occur(text, rule)),
         unnamed and _has_long_word(text),
         _has_row_of_words(text),
         _may_hide(text),
@@ -89,7 +89,7 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
     return tuple(SecretMatch(*hit) for hit in search(text, lower, asked))
 
 
-def _may_stand(text: str, rule: str) -> bool:
+def _may_occur(text: str, rule: str) -> bool:
     """Return whether a text has what the rule of a place needs besides its word."""
     if rule in NEED_A_DIGIT:
         return not _DIGITS.isdisjoint(text)

@@ -51,7 +51,7 @@ _DISCORD = r"(?<![\w.-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_
 
 def search(text: str, lower: str, asked: SecretSearch) -> Iterator[Hit]:
     """Yield the credentials to look for, in order and without overlaps. `lower` is the text in lower case."""
-    found = list(_as_it_stands(text, lower, asked))
+    found = list(_in_plain_text(text, lower, asked))
     if asked.hidden:
         from clawmem.model.safety.secrets.hidden import joined_forms, plain_forms
 
@@ -62,7 +62,7 @@ def search(text: str, lower: str, asked: SecretSearch) -> Iterator[Hit]:
     return _merged(found)
 
 
-def _as_it_stands(text: str, lower: str, asked: SecretSearch) -> Iterator[Hit]:
+def _in_plain_text(text: str, lower: str, asked: SecretSearch) -> Iterator[Hit]:
     for rule in asked.rules:
         yield from _by_rule(rule, text)
     for rule, end, option in asked.named:

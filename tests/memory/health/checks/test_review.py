@@ -92,7 +92,7 @@ def test_a_file_that_is_wrong_is_an_error_on_its_line(data: bytes, line: int | N
         (OPEN_ONE, {"fact": TEA._replace(id="fact_2")}, "is about fact_00000001, which does not exist"),
         (OPEN_ONE, {"fact": TEA._replace(status="superseded", superseded_by="fact_2")}, "which fact_2 superseded"),
         (OPEN_ONE, {"fact": TEA._replace(status="retracted")}, "which was retracted"),
-        (OPEN_ONE, {"fact": TEA._replace(fact="Jane likes gin.")}, "which says something else now"),
+        (OPEN_ONE, {"fact": TEA._replace(fact="Jane likes gin.")}, "which has another statement now"),
         (PROMOTED, {"fact": TEA._replace(metadata={"promoted": {"on": "2026-11-20"}})}, "was promoted already"),
         (ADDED, {"text": None}, "cites the event ev_1, which is in no ledger"),
         (ADDED, {"text": "I like tea."}, "quotes words that ev_1 does not say"),

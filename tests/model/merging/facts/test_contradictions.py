@@ -34,7 +34,7 @@ def met(ours: list[Fact], theirs: list[Fact], base: tuple[Fact, ...] = (), polic
 
 
 def standing(merged: MergedFacts) -> list[str]:
-    return sorted(fact.object or "" for fact in merged.shelves[PATH] if fact.stands)
+    return sorted(fact.object or "" for fact in merged.shelves[PATH] if fact.is_current)
 
 
 def test_both_stay_and_a_person_is_asked() -> None:
