@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import EntityHint, Proposition
-from clawmem.model.records.entity import Entity, kind_of
+from clawmem.model.records.entity import Entity, kind_of, known_to, name_and_other
 from clawmem.model.records.event import Event, people_in
 
 # An entity keeps the names of at most this many people who know it.
 MOST_KNOWN = 12
-_KNOWN_TO = re.compile(r"(?P<name>.+) \(known to (?P<other>.+)\)")
 _PIPED = "stdin"
 
 
@@ -38,12 +37,12 @@ class Namesakes:
         """Add an entity; one that is not a person has no namesakes."""
         if kind_of(entity.name) != "person":
             return
-        own = base_name(entity.title)
         found: dict[str, set[str]] = {}
-        for match in filter(None, map(_KNOWN_TO.fullmatch, (entity.title, *entity.aliases))):
-            found.setdefault(normal(match["name"]), set()).add(normal(match["other"]))
+        for name, other in map(name_and_other, (entity.title, *entity.aliases)):
+            if other:
+                found.setdefault(normal(name), set()).add(normal(other))
         for name, others in found.items():
-            title = entity.title if own != entity.title else _spelled(name, entity)
+            title = entity.title if name_and_other(entity.title)[1] else _spelled(name, entity)
             self._known.setdefault(name, {})[entity.name] = _Acquainted(title, frozenset(others))
         if not found:
             self._anyone.update(map(normal, (entity.title, *entity.aliases)))
@@ -88,20 +87,9 @@ def people_of(events: Iterable[Event]) -> dict[str, frozenset[str]]:
     return {name: people_in(each) for name, each in said.items()}
 
 
-def known_to(name: str, other: str) -> str:
-    """Return the name of a person whom another one knows."""
-    return f"{name} (known to {other})"
-
-
-def base_name(title: str) -> str:
-    """Return a name without the person whom it is known to."""
-    match = _KNOWN_TO.fullmatch(title)
-    return match["name"] if match else title
-
-
 def acquaintances(title: str, people: Collection[str]) -> tuple[str, ...]:
     """Return the aliases of a new person in a conversation: the name as each of the others knows it."""
-    name = base_name(title)
+    name = name_and_other(title)[0]
     others = [one for one in sorted(people) if normal(one) != normal(name)][:MOST_KNOWN]
     aliases = [known_to(name, one) for one in others]
     return tuple(one for one in ([name, *aliases] if name != title else aliases) if one != title)

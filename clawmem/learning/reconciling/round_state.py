@@ -16,7 +16,7 @@ from clawmem.index.search.lookup import (
     standing_facts_with,
 )
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
-from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances, base_name
+from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
@@ -30,7 +30,7 @@ from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, topic
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.cursor import LearningCursor
-from clawmem.model.records.entity import Entity, items_path, kind_of
+from clawmem.model.records.entity import Entity, items_path, kind_of, name_and_other
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 # British and American spelling.
@@ -230,8 +230,8 @@ class RoundState:
 
 def _own_titles(entity: Entity) -> tuple[str, ...]:
     """Return the titles that mean this entity: a person with a namesake is not meant by the name alone."""
-    base = base_name(entity.title)
-    return (entity.title, *(one for one in entity.aliases if base == entity.title or normal(one) != normal(base)))
+    name, other = name_and_other(entity.title)
+    return (entity.title, *(one for one in entity.aliases if other is None or normal(one) != normal(name)))
 
 
 def _with_mentions(page: str, day: str, lines: Iterable[str]) -> str:
