@@ -14,6 +14,7 @@ from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.candidate import KEPT, NOTED, REFUSED, LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
+from clawmem.learning.reconciling.namesakes import people_of
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.llm.choice import Model
@@ -102,7 +103,7 @@ def learn(
     read = extract_unread(vault, caller, model, dry_run, days)
     with writing(vault, caller, "learn", dry_run=dry_run) as work:
         cursor = parse_cursor(work.read(CURSOR_PATH))
-        found, reached = unread_events(work, cursor, read, days)
+        found, reached, around = unread_events(work, cursor, read, days)
         user = vault.settings.words("user.name")
         events = [said_by_user(event, user) for event in found]
         if not events and not read.telemetry:
@@ -114,6 +115,7 @@ def learn(
             vault.catalog,
             _limits(work),
             Extractor(read.extractor, read.propositions, read.found, read.continued),
+            people_of(said_by_user(event, user) for event in around),
         )
         speakers = people_in(events)
         for event in events:
@@ -138,22 +140,25 @@ def learn(
 
 def unread_events(
     work: WriteScope, cursor: LearningCursor, read: Extraction, days: Collection[str] | None = None
-) -> tuple[list[Event], dict[str, DayProgress]]:
-    """Return the new events that were read, if only in part, in order, and the new progress of each day.
+) -> tuple[list[Event], dict[str, DayProgress], list[Event]]:
+    """Return the new events that were read, if only in part, in order, the new progress of each day, and all events of
+    the days with new ones.
 
     `read` says which events a model or the rules cover. The progress ends before the first event not read completely.
     """
     fresh: list[Event] = []
+    around: list[Event] = []
     reached = dict(cursor.days)
     for name in ledger_paths(work.vault, days):
         day = PurePosixPath(name).stem
         events = parse_events(work.read(name) or b"", name)
         waiting = events_after(events, reached.get(day))
         new = list(takewhile(read.covers, waiting))
+        around += events if waiting else ()
         fresh += waiting if read.by_rules else [event for event in waiting if event.id in read.found]
         if new:
             reached[day] = DayProgress(len(events) - len(waiting) + len(new), new[-1].id)
-    return fresh, reached
+    return fresh, reached, around
 
 
 def _keep_progress(vault: Vault, read: Extraction, dry_run: bool) -> None:

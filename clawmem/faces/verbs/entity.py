@@ -1,4 +1,4 @@
-"""`clawmem entity create|list|show|move|archive|rename`."""
+"""`clawmem entity create|list|show|move|merge|archive|rename`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from clawmem.memory.entities.entities import (
     rename_entity,
     show_entity,
 )
+from clawmem.memory.entities.joining import merge_entities
 from clawmem.model.facts.fact_words import fact_data, fact_line
 
 
@@ -51,6 +52,12 @@ def move(call: Call, name: str, target: str) -> Answer:
     """Move an entity to another path; the old name becomes an alias."""
     done = move_entity(call.runtime.vault(), name, target, call.runtime.caller())
     return _changed(done, f"moved {done.former} to {done.name}")
+
+
+def merge(call: Call, name: str, into: str) -> Answer:
+    """Merge an entity into another one that is the same person or thing; its names become aliases of that one."""
+    done = merge_entities(call.runtime.vault(), name, into, call.runtime.caller())
+    return _changed(done, f"merged {done.former} into {done.name}")
 
 
 def archive(call: Call, name: str) -> Answer:
@@ -95,6 +102,15 @@ VERB = {
         (_NAME, Parameter("target", "The new name, such as resources/website.", required=True, completes="entity")),
         _CHANGED,
         ("clawmem entity move projects/website resources/website",),
+    ),
+    "merge": Command(
+        merge,
+        (
+            _NAME._replace(help="The entity that ends: its name, title or an alias."),
+            Parameter("into", "The entity that stays.", required=True, completes="entity"),
+        ),
+        _CHANGED,
+        ("clawmem entity merge areas/people/jane-known-to-tom areas/people/jane",),
     ),
     "archive": Command(archive, (_NAME,), _CHANGED, ("clawmem entity archive projects/website",)),
     "rename": Command(

@@ -10,6 +10,7 @@ from clawmem.learning.reconciling import candidate as ends
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge
 from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
+from clawmem.learning.reconciling.namesakes import conversation_of
 from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
 from clawmem.learning.reconciling.review import (
@@ -73,13 +74,24 @@ class RoundLimits(NamedTuple):
 
 
 class LearningRound:
-    """A round decides about events in order. Each decision builds on the earlier ones."""
+    """A round decides about events in order. Each decision builds on the earlier ones.
 
-    def __init__(self, state: RoundState, catalog: Catalog, limits: RoundLimits, extractor: Extractor) -> None:
+    `people` are those who speak in each conversation.
+    """
+
+    def __init__(
+        self,
+        state: RoundState,
+        catalog: Catalog,
+        limits: RoundLimits,
+        extractor: Extractor,
+        people: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         self._state = state
         self._catalog = catalog
         self._limits = limits
         self._extractor = extractor
+        self._people = people or {}
         self.unknown_predicates = UnknownPredicates(catalog)
         self.candidates: list[LearningCandidate] = []
 
@@ -122,6 +134,7 @@ class LearningRound:
         return None
 
     def _decide(self, proposition: Proposition, event: Event) -> LearningCandidate:
+        proposition = self._state.names_here(proposition, self._people_around(event))
         proposition = self._state.in_known_spelling(drop_unfit_predicate(mark_change(proposition, event.text)))
         self._state.count_mentions(hint.title for hint in proposition.entity_hints)
         if proposition.category == CORRECTION:
@@ -135,6 +148,9 @@ class LearningRound:
         if changed:
             return self._apply(*changed, around, event)
         return self._apply(proposition, reconcile(proposition, list(known.values()), self._catalog), known, event)
+
+    def _people_around(self, event: Event) -> Collection[str]:
+        return self._people.get(conversation_of(event), ())
 
     def _correct(self, proposition: Proposition, event: Event) -> LearningCandidate:
         """Decide about a correction, if a known fact contains the wrong value."""
@@ -217,7 +233,7 @@ class LearningRound:
             self._state.note(day_of(event.timestamp), proposition.statement)
             return LearningCandidate(proposition, ends.NOTED, "placement", placement.reason)
         if placement.create:
-            self._state.create(placement.entity, placement.title)
+            self._state.create(placement.entity, placement.title, self._people_around(event))
         fact = self._learned(
             as_additional(proposition) if decision.beside else proposition, event, self._state.new_id()
         )

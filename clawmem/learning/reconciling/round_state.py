@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from clawmem.index.search.lookup import (
     TakenIds,
@@ -16,6 +16,7 @@ from clawmem.index.search.lookup import (
     standing_facts_with,
 )
 from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
+from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
@@ -29,7 +30,7 @@ from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, topic
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.cursor import LearningCursor
-from clawmem.model.records.entity import items_path
+from clawmem.model.records.entity import Entity, items_path, kind_of, name_and_other
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 # British and American spelling.
@@ -72,8 +73,10 @@ class RoundState:
         self._subjects: dict[str, dict[str, Fact]] = {}
         self._facts: dict[str, dict[str, Fact]] = {}
         self._entities: dict[str, str] = {}
-        self._created: dict[str, str] = {}
-        self._titles = EntityTitles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
+        self._created: dict[str, Entity] = {}
+        known = entities(work.index)
+        self._titles = EntityTitles({one.name: _own_titles(one) for one in known})
+        self._namesakes = Namesakes(known, work.vault.settings.words("user.name"))
         self._mentions: Counter[str] = Counter(cursor.mentions)
         self._min_mentions = work.vault.settings.whole("heartbeat.mentions_for_entity")
         self._notes: dict[str, list[str]] = {}
@@ -146,10 +149,16 @@ class RoundState:
         """Return where a fact of the proposition would go. Nothing is created."""
         return place(proposition, self._titles, self._mentions, self._min_mentions, self._people_close)
 
-    def create(self, entity: str, title: str) -> None:
-        """Create an entity unless it exists."""
+    def names_here(self, proposition: Proposition, people: Collection[str]) -> Proposition:
+        """Return the proposition with its people named as in a conversation of some people."""
+        return self._namesakes.here(proposition, people)
+
+    def create(self, entity: str, title: str, people: Collection[str] = ()) -> None:
+        """Create an entity unless it exists. A person is known to the people of the conversation."""
+        made = Entity(entity, title, acquaintances(title, people) if kind_of(entity) == "person" else ())
         if not entity_exists(self._work.index, entity):
-            self._created.setdefault(entity, title)
+            self._created.setdefault(entity, made)
+            self._namesakes.add(made)
         self._titles.add(entity, (title,))
 
     def note(self, day: str, statement: str) -> None:
@@ -182,8 +191,8 @@ class RoundState:
     def writes(self) -> dict[str, bytes | None]:
         """Return the files to write: new entities, facts, notes and proposals."""
         writes: dict[str, bytes | None] = {}
-        for entity, title in self._created.items():
-            writes.update(new_entity_files(entity, self._work.caller, title))
+        for entity, made in self._created.items():
+            writes.update(new_entity_files(entity, self._work.caller, made.title, made.aliases))
         for entity in sorted(self.touched):
             writes[items_path(entity)] = render_items(self._facts[entity].values())
         for day, lines in self._notes.items():
@@ -217,6 +226,12 @@ class RoundState:
         if entity not in self._facts:
             self._facts[entity] = {fact.id: fact for fact in self._work.facts(entity)}
         return self._facts[entity]
+
+
+def _own_titles(entity: Entity) -> tuple[str, ...]:
+    """Return the titles that mean this entity: a person with a namesake is not meant by the name alone."""
+    name, other = name_and_other(entity.title)
+    return (entity.title, *(one for one in entity.aliases if other is None or normal(one) != normal(name)))
 
 
 def _with_mentions(page: str, day: str, lines: Iterable[str]) -> str:

@@ -85,7 +85,7 @@ def create_entity(
         for one in (wanted, *filter(is_entity_name, map(str.lower, words))):
             _refuse_taken(work.index, one)
         files = new_entity_files(wanted, caller, heading, words)
-        commits = work.commit([_change(caller, "create", wanted, heading or title_of(wanted), files)])
+        commits = work.commit([entity_change(caller, "create", wanted, heading or title_of(wanted), files)])
         return EntityChange(wanted, None, commits[-1], work.notices)
 
 
@@ -129,7 +129,7 @@ def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str 
         _refuse_taken(work.index, new, old)
         work.facts(old)
         writes, title = _moved_files(work, old, new)
-        commits = work.commit([_change(work.caller, verb, new, f"moved from {old}", writes, old)])
+        commits = work.commit([entity_change(work.caller, verb, new, f"moved from {old}", writes, old)])
         kept = _last_part(old) != _last_part(new) and title != title_of(new)
         title_notices = [f"its title is still '{title}': change it in {summary_path(new)}"] if kept else []
         return EntityChange(new, old, commits[-1], (*work.notices, *title_notices))
@@ -209,14 +209,15 @@ def _renamed_page(page: str, old: str, new: str, today: str) -> tuple[str, str]:
     kind = kind_of(new) if kind == kind_of(old) else kind
     others = dict.fromkeys(one for one in (*aliases, old) if one != title)
     entity = Entity(new, title, tuple(others), kind)
-    return _with_other_keys(front_matter(entity, created), known) + rest, title
+    return with_other_keys(front_matter(entity, created), known) + rest, title
 
 
 def _last_part(name: str) -> str:
     return name.rsplit("/", 1)[-1]
 
 
-def _with_other_keys(front: str, others: Mapping[str, Any]) -> str:
+def with_other_keys(front: str, others: Mapping[str, Any]) -> str:
+    """Return front matter with the keys that a person added."""
     if not others:
         return front
     import yaml  # only where a person added other keys
@@ -225,9 +226,10 @@ def _with_other_keys(front: str, others: Mapping[str, Any]) -> str:
     return front.removesuffix("---\n") + added + "---\n"
 
 
-def _change(
+def entity_change(
     caller: Caller, verb: str, name: str, words: str, writes: Mapping[str, bytes | None], former: str | None = None
 ) -> Change:
+    """Return the change that a verb makes to an entity."""
     return Change(
         subject_line(verb, name, words),
         writes,

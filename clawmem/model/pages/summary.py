@@ -99,11 +99,24 @@ def generated_part(text: str) -> str | None:
     return text[place[0] : place[1]] if place else None
 
 
-def prose(text: str) -> str:
-    """Return what people wrote in a summary, on one line, without front matter, title, comments and generated part."""
+def own_text(text: str) -> str:
+    """Return what people wrote in a summary, without front matter, title, comments and generated part."""
     _, body = split_front_matter(text)
     own = _COMMENT.sub("", with_generated(body, "") if marker_problem(body) is None else body)
-    return one_line(" ".join(line for line in own.splitlines() if not line.startswith("# ")))
+    return "\n".join(line for line in own.splitlines() if not line.startswith("# ")).strip()
+
+
+def prose(text: str) -> str:
+    """Return the same on one line."""
+    return one_line(own_text(text))
+
+
+def with_own_text(text: str, added: str) -> str:
+    """Return a summary with more text by people, before the generated part or at the end."""
+    place = text.find(BEGIN) if _place(text) else -1
+    if not added:
+        return text
+    return f"{text[:place]}{added}\n\n{text[place:]}" if place >= 0 else f"{text.rstrip()}\n\n{added}\n"
 
 
 def marker_problem(text: str) -> str | None:

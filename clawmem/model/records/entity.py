@@ -13,6 +13,7 @@ ITEMS = "items.json"
 _LONGEST_NAME = 80
 _LONGEST_FILE_NAME = 200
 _NAME = re.compile(r"[^\W_](?:[\w.-]*\w)?")
+_KNOWN_TO = re.compile(r"(?P<name>.+) \(known to (?P<other>.+)\)")
 _AGENT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 
 
@@ -143,3 +144,14 @@ def kind_of(name: str) -> str:
 def title_of(name: str) -> str:
     """Return a readable title from the last part of the name."""
     return " ".join(word.capitalize() for word in re.split(r"[-_]+", name.rsplit("/", 1)[-1]) if word)
+
+
+def known_to(name: str, other: str) -> str:
+    """Return the name that tells a person from others of that name: by somebody who knows the person."""
+    return f"{name} (known to {other})"
+
+
+def name_and_other(title: str) -> tuple[str, str | None]:
+    """Return the parts of a name made by `known_to`; of any other name, the name and None."""
+    match = _KNOWN_TO.fullmatch(title)
+    return (match["name"], match["other"]) if match else (title, None)

@@ -30,7 +30,7 @@ _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
 # The share of the free budget for facts about the question. What was said about it gets the rest.
-ASKED_SHARE = 0.2
+ASKED_SHARE = 0.1
 # The tokens from which on a search by meaning may add lines.
 _WORTH_A_SEARCH = 30
 

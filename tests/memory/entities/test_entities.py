@@ -14,7 +14,9 @@ from clawmem.memory.entities.entities import (
     rename_entity,
     show_entity,
 )
+from clawmem.memory.entities.joining import merge_entities
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.history.undo import undo
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.serving.context.context import context
@@ -163,3 +165,28 @@ def test_no_entity_takes_a_path_that_leads_to_another(vault: Vault, caller: Call
             create_entity(vault, "projects/three", caller, aliases=(alias,))
     assert vault.head() == before
     assert move_entity(vault, "archives/one", "projects/one", caller).name == "projects/one"
+
+
+def test_a_merge_keeps_names_facts_text_and_keys_of_both(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "Bob likes tea", "areas/people/bob")
+    _keep(vault, caller, "Robert likes chess", "areas/people/robert")
+    page = vault.root / "life/areas/people/robert/summary.md"
+    page.write_text(page.read_text().replace("created:", "owner: Ada\ncreated:"))
+    done = merge_entities(vault, "bob", "robert", caller)
+    assert (done.name, done.former) == ("areas/people/robert", "areas/people/bob")
+    shown = show_entity(vault, "Bob", caller)
+    assert {one.fact.fact for one in shown.facts} == {"Bob likes tea", "Robert likes chess"}
+    assert shown.entity.aliases == ("Bob", "areas/people/bob") and "owner: Ada\n" in shown.summary
+    assert merge_entities(vault, "bob", "robert", caller).commit is None
+    undo(vault, done.commit or "", caller)
+    assert [one.fact.fact for one in show_entity(vault, "bob", caller).facts] == ["Bob likes tea"]
+
+
+def test_a_merge_stays_in_one_workspace(vault: Vault, caller: Caller) -> None:
+    create_agent(vault, "finance", caller)
+    create_entity(vault, "@finance/projects/one", caller)
+    create_entity(vault, "projects/two", caller)
+    with pytest.raises(InvalidInput):
+        merge_entities(vault, "@finance/projects/one", "projects/two", caller)
+    with pytest.raises(NotFound):
+        merge_entities(vault, "projects/none", "projects/two", caller)
