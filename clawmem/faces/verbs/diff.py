@@ -33,13 +33,10 @@ def _one(name: str, argument: str | None, option: str | None) -> str | None:
 def _data(told: Comparison) -> dict[str, Any]:
     sentences = change_sentences(told.changes)
     return {
-        "from": entry_data(told.older) if told.older else None,
+        **({"from": entry_data(told.older)} if told.older else {}),
         "to": entry_data(told.newer),
         "summary": f"{_sentence(told, sentences)}.",
-        "sentences": [
-            {"group": one.group, "sentence": one.sentence, "fact": one.fact.id, "entity": one.entity}
-            for one in sentences
-        ],
+        "sentences": [{"group": one.group, "sentence": one.sentence, "fact": one.fact.id} for one in sentences],
         "changes": [_change_data(one) for one in told.changes],
         "moved": [one._asdict() for one in told.moved],
         "counts": {**told.counts._asdict(), "other_files": list(told.counts.other_files)},
@@ -50,8 +47,7 @@ def _change_data(one: FactDifference) -> dict[str, Any]:
     return {
         "kind": one.kind,
         "fact": fact_data(one.fact, one.entity),
-        "entity": one.entity,
-        "before": fact_data(one.before, one.entity) if one.before else None,
+        **({"before": fact_data(one.before, one.entity)} if one.before else {}),
     }
 
 
@@ -104,11 +100,11 @@ VERB = Command(
         Parameter("end", "The same as TO.", ("--to",)),
     ),
     {
-        "from": ("entry", None),
+        "from?": "entry",
         "to": "entry",
         "summary": str,
-        "sentences": [{"group": set(GROUPS), "sentence": str, "fact": str, "entity": str}],
-        "changes": [{"kind": str, "fact": "fact", "entity": str, "before": ("fact", None)}],
+        "sentences": [{"group": set(GROUPS), "sentence": str, "fact": str}],
+        "changes": [{"kind": str, "fact": "fact", "before?": "fact"}],
         "moved": [{"source": str, "target": str, "facts": int}],
         "counts": {
             "events_added": int,
@@ -119,4 +115,5 @@ VERB = Command(
         },
     },
     ("clawmem diff", "clawmem diff HEAD~3 HEAD"),
+    ("changes",),
 )
