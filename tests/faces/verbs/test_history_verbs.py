@@ -21,7 +21,6 @@ ENTRY = {
     "session",
     "source",
     "supersedes",
-    "events",
 }
 
 
