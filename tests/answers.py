@@ -29,7 +29,7 @@ def check_document(words: Sequence[str], printed: str) -> str | None:
     if "--json" not in words or name is None or {"-h", "--help", "--version"} & set(words):
         return None
     document = json.loads(printed)
-    _validator(name, document["ok"]).validate(document)
+    _validator(name, document["ok"], any(word.startswith("--fields") for word in words)).validate(document)
     return name
 
 
@@ -63,12 +63,23 @@ def _named(words: Sequence[str]) -> str | None:
 
 
 @cache
-def _validator(name: str, ok: bool) -> Any:
+def _validator(name: str, ok: bool, partial: bool) -> Any:
     verb, _, word = name.partition(" ")
     found = load(verb)
     schema = _strict(document_schema((found if isinstance(found, Command) else found[word]).shape))
+    if partial:
+        schema = _partial(schema)
     # The branch that the document claims to be: what is wrong in it can be read, in a choice of two it cannot.
     return jsonschema.Draft202012Validator({**schema["anyOf"][0 if ok else 1], "$defs": schema["$defs"]})
+
+
+def _partial(schema: Any) -> Any:
+    """The schema of records with only some of their fields."""
+    if isinstance(schema, list):
+        return [_partial(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _partial(one) for key, one in schema.items() if key != "required"}
 
 
 def _strict(schema: Any) -> Any:

@@ -6,12 +6,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Progress, Stream, Table
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
+
+if TYPE_CHECKING:
+    from clawmem.faces.parts.records import Selection
 
 SCHEMA_VERSION = 1
 _ERASE = "\r\x1b[K"
@@ -22,6 +25,7 @@ class Terminal(Call):
 
     def __init__(self, runtime: Runtime, as_json: bool = False, quiet: bool = False) -> None:
         super().__init__(runtime)
+        self.selection: Selection | None = None
         self._as_json = as_json
         self._quiet = quiet
 
@@ -60,8 +64,10 @@ class Terminal(Call):
             return self._send(answer)
         answer = answer.finished(self.runtime)
         if self._as_json:
-            data = answer.data() if callable(answer.data) else answer.data
+            data = self.selection.data(answer.made()) if self.selection else _whole(answer.made())
             return document({"ok": True, "data": data, "notices": list(answer.notices)}, answer.exit_code)
+        if self.selection:
+            answer = answer._replace(lines=self.selection.shown(answer.made()), is_report=False)
         # The reason why a command was not completed is needed, also with --quiet.
         self._notice([*answer.notices, *answer.talk], needed=answer.exit_code != DONE)
         if self._quiet and answer.is_report and answer.exit_code == DONE:
@@ -109,6 +115,10 @@ def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
 def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str, Any]) -> int:
     """Call a command with its values and those of the common options, print its answer, return its exit code."""
     call = Terminal(from_process(common["vault"], common["agent"]), common["json"], common["quiet"])
+    if common["jsonl"] or common["fields"] is not None:
+        from clawmem.faces.parts.records import selection  # few calls ask for records
+
+        call.selection = selection(command, common["fields"], common["jsonl"], common["json"])
     values = dict(given)
     for one in command.parameters:
         if one.stdin and values[one.name] == "-":
@@ -116,6 +126,10 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
 
             values[one.name] = stdin_text(call)
     return call.give(command.function(call, **values))
+
+
+def _whole(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value() if callable(value) else value for key, value in data.items()}
 
 
 def document(body: dict[str, Any], exit_code: int) -> int:

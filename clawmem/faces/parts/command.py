@@ -31,9 +31,10 @@ class Table:
 
 
 class Answer(NamedTuple):
-    """The result of a command: `data` for programs, or a function that makes it if that is expensive; `lines` for
-    people; `notices` for remarks; `talk` for remarks that the data already contains, such as that nothing was found.
-    `is_report` says that the lines only report work, so that --quiet leaves them out of a command that succeeded."""
+    """The result of a command: `data` for programs; `lines` for people; `notices` for remarks; `talk` for remarks that
+    the data already contains, such as that nothing was found. `is_report` says that the lines only report work, so that
+    --quiet leaves them out of a command that succeeded. In place of `data`, and of each value in it, there may be a
+    function that makes it, if that is expensive."""
 
     data: _Record | Callable[[], _Record]
     lines: Iterable[str] | Table = ()
@@ -41,6 +42,10 @@ class Answer(NamedTuple):
     exit_code: int = DONE
     talk: Sequence[str] = ()
     is_report: bool = False
+
+    def made(self) -> _Record:
+        """The data; values that are functions are not called."""
+        return self.data() if callable(self.data) else self.data
 
     def finished(self, runtime: "Runtime") -> "Answer":
         """The answer with what the settings have wrong; PARTIAL in place of DONE where a notice says what it lacks."""
@@ -81,12 +86,14 @@ class Call:
 class Command(NamedTuple):
     """One verb, or one command of a group of verbs. The function takes a `Call` and each parameter by its name, and
     returns an `Answer` or a `Stream`; what its docstring says is shown by `--help`, and so are the examples, each a
-    whole command line."""
+    whole command line. `records` names the keys of the data that hold its records, for `--jsonl` and `--fields`
+    (`clawmem.faces.parts.records`); without such a key, the data is the one record."""
 
     function: Callable[..., Any]
     parameters: tuple[Parameter, ...]
     shape: Shape
     examples: tuple[str, ...]
+    records: tuple[str, ...] = ()
 
 
 Group = Mapping[str, Command]

@@ -40,6 +40,8 @@ COMMON = (
     Parameter("vault", "The vault's folder.", ("--vault",), metavar="PATH", completes="file"),
     Parameter("agent", "The agent for which the command runs.", ("--agent",), metavar="ID", completes="agent"),
     Parameter("json", "Print one JSON document on stdout.", ("--json",), bool, False),
+    Parameter("jsonl", "Print one JSON record a line.", ("--jsonl",), bool, False),
+    Parameter("fields", "Print only these fields of each record, such as id,fact.", ("--fields",), metavar="NAMES"),
     Parameter("quiet", "Print only the result and errors.", ("--quiet",), bool, False),
 )
 """The options that every command takes, unless it has a parameter of that name of its own."""

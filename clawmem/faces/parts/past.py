@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from clawmem.faces.parts.words import said
 from clawmem.model.history.entry import HistoryEntry
 
 SHORT = 12
 
 
 def entry_data(entry: HistoryEntry) -> dict[str, Any]:
-    """An entry as callers of --json get it; what a commit does not say is null or empty."""
-    return entry._asdict()
+    """An entry as callers of --json get it; what a commit does not say is left out."""
+    return said(entry._asdict())
 
 
 def entry_line(entry: HistoryEntry) -> str:

@@ -15,7 +15,7 @@ A shape is written with Python's own literals, which cost nothing where nobody a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawmem.faces.parts.command import Shape
@@ -44,21 +44,20 @@ SHARED: dict[str, Shape] = {
         "entity": str, "proposal?": str, "conflicts_with?": [str], "quarantined?": str, str: object,
     },
     "event": {
-        "id": str, "timestamp": str, "role": str, "text": str, "speaker?": (str, None), "session?": (str, None),
-        "agent?": (str, None), "source?": (str, None), "external_id?": (str, None), "kind": str, "recalled": bool,
-        "trust?": (str, None),
-        "metadata?": ({str: object}, None),
+        "id": str, "timestamp": str, "role": str, "text": str, "speaker?": str, "session?": str, "agent?": str,
+        "source?": str, "external_id?": str, "kind": str, "recalled?": {True}, "trust?": str,
+        "metadata?": {str: object},
     },
-    "entity": {"name": str, "title": str, "aliases": [str], "kind": (str, None)},
+    "entity": {"name": str, "title": str, "aliases?": [str], "kind?": str},
     "entry": {
-        "commit": str, "time": str, "author": str, "author_email": str, "op": (str, None), "subject": str,
-        "facts": [str], "entities": [str], "agent": (str, None), "session": (str, None), "source": (str, None),
-        "supersedes": [str], "events": [str], "undoes": (str, None), "parents": [str],
+        "commit": str, "time": str, "author": str, "author_email": str, "op?": str, "subject": str,
+        "facts?": [str], "entities?": [str], "agent?": str, "session?": str, "source?": str,
+        "supersedes?": [str], "events?": [str], "undoes?": str, "parents?": [str],
     },
     "point": {"commit": str, "time": str, "moment": str},
     "context": {
-        "text": str, "token_count": int, "counted_by": str, "facts": [str],
-        "left_out": [{"section": str, "lines": int}],
+        "text": str, "token_count": int, "counted_by": str, "facts?": [str],
+        "left_out?": [{"section": str, "lines": int}],
     },
     "proposal": {
         "id": str, "kind": set(KINDS), "status": set(STATES), "says": str, "why": str, "created": str,
@@ -100,6 +99,18 @@ def document_schema(shape: Shape) -> dict[str, Any]:
     used: dict[str, Any] = {}
     schema = _schema((done, failed), used)
     return {"$schema": DIALECT, **schema, "$defs": dict(sorted(used.items()))}
+
+
+def keys_of(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """The keys that an object of a shape can have, or those of the objects in a list, each with its shape."""
+    if isinstance(shape, str):
+        yield from keys_of(SHARED[shape])
+    elif isinstance(shape, (tuple, list)):
+        for one in shape:
+            yield from keys_of(one)
+    elif isinstance(shape, Mapping):
+        whole = {**SHARED[shape["..."]], **shape} if "..." in shape else shape
+        yield from ((key.removesuffix("?"), one) for key, one in whole.items() if isinstance(key, str) and key != "...")
 
 
 def _schema(shape: Shape, used: dict[str, Any]) -> dict[str, Any]:

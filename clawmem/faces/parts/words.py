@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmem.faces.parts.command import Answer
@@ -32,15 +32,26 @@ _DID = {
 }
 
 
+def said(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record as callers of --json get it: without the fields that are null, or an empty text, list or object."""
+    return {key: value for key, value in record.items() if value is not None and value not in ("", [], (), {})}
+
+
 def context_data(done: ContextResult | Brief) -> dict[str, Any]:
     """A context as callers of --json get it."""
+    left_out = [{"section": title, "lines": count} for title, count in done.left_out]
     return {
         "text": done.text,
         "token_count": done.tokens,
         "counted_by": done.counted_by,
-        "facts": list(done.facts),
-        "left_out": [{"section": title, "lines": count} for title, count in done.left_out],
+        **said({"facts": list(done.facts), "left_out": left_out}),
     }
+
+
+def event_data(event: Event) -> dict[str, Any]:
+    """An event as callers of --json get it."""
+    record = said(event._asdict())
+    return record if event.recalled else {key: value for key, value in record.items() if key != "recalled"}
 
 
 def event_warning(event: Event, is_order: bool | None = None) -> str:

@@ -40,11 +40,12 @@ _AGENT = {"id": str, "entities": [str]}
 
 VERB = {
     "create": Command(create, (_ID,), {"agent": str, "commit": str}, ("clawmem agent create researcher",)),
-    "list": Command(list_, (), {"agents": [_AGENT]}, ("clawmem agent list",)),
+    "list": Command(list_, (), {"agents": [_AGENT]}, ("clawmem agent list",), ("agents",)),
     "show": Command(
         show,
         (_ID._replace(completes="agent"),),
         {"agent": {**_AGENT, "pages": {str: str}}},
         ("clawmem agent show finance",),
+        ("agent",),
     ),
 }

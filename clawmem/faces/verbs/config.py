@@ -125,15 +125,9 @@ def _origin(found: SettingState) -> str:
 
 def _data(found: SettingState) -> dict[str, object]:
     known = found.setting
-    return {
-        "key": known.key,
-        "value": found.value,
-        "default": known.default,
-        "about": known.about,
-        "set": found.origin != "default",
-        "from": found.origin,
-        "suggested": found.suggested,
-    }
+    suggested = {} if found.suggested is None else {"suggested": found.suggested}
+    record = {"key": known.key, "value": found.value, "default": known.default, "about": known.about}
+    return {**record, "from": found.origin, **suggested}
 
 
 _KEY = Parameter("key", "A key such as defaults.limit.", required=True, metavar="KEY", completes="setting")
@@ -142,9 +136,8 @@ _SETTING = {
     "value": object,
     "default": object,
     "about": str,
-    "set": bool,
     "from": str,
-    "suggested": object,
+    "suggested?": object,
 }
 
 VERB = {
@@ -173,7 +166,7 @@ VERB = {
         },
         ("clawmem config set defaults.limit 20",),
     ),
-    "list": Command(list_, (), {"settings": [_SETTING]}, ("clawmem config list",)),
+    "list": Command(list_, (), {"settings": [_SETTING]}, ("clawmem config list",), ("settings",)),
     "trust": Command(
         trust,
         (

@@ -41,4 +41,5 @@ VERB = Command(
     ),
     {"context": "context", "at?": "point"},
     ("clawmem context 'plan the dinner for Friday' --budget 1000",),
+    ("context",),
 )

@@ -37,13 +37,12 @@ def show(call: Call) -> Answer:
     found = [ScheduleEntry(CRONTAB, beside.entry_marker(vault), line, True)] if line else []
     found += [ScheduleEntry(SYSTEMD, beside.unit_name(vault), units, True)] if units else []
     if found:
-        data = {**_data(call, found[0]), "entries": [_data(call, one) for one in found]}
-        return Answer(data, [one.text for one in found])
+        return Answer({"entries": [_data(call, one) for one in found]}, [one.text for one in found])
     wanted = ScheduleEntry(
         CRONTAB, beside.entry_marker(vault), beside.crontab_line(vault, environment, interval_schedule(_DEFAULT)), False
     )
     notices = ["nothing is installed; `clawmem cron install` would add this line"]
-    return Answer({**_data(call, wanted), "entries": []}, [wanted.text], notices)
+    return Answer({"entries": [_data(call, wanted)]}, [wanted.text], notices)
 
 
 def remove(call: Call, dry_run: bool) -> Answer:
@@ -102,6 +101,6 @@ VERB = {
         _ENTRY,
         ("clawmem cron install --every 30m", "clawmem cron install --at 03:30 --by systemd"),
     ),
-    "show": Command(show, (), {**_ENTRY, "entries": [_ENTRY]}, ("clawmem cron show",)),
-    "remove": Command(remove, (_DRY_RUN,), {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",)),
+    "show": Command(show, (), {"entries": [_ENTRY]}, ("clawmem cron show",), ("entries",)),
+    "remove": Command(remove, (_DRY_RUN,), {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",), ("removed",)),
 }

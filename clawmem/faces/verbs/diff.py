@@ -35,13 +35,10 @@ def _one(name: str, argument: str | None, option: str | None) -> str | None:
 def _data(comparison: Comparison) -> dict[str, Any]:
     sentences = change_sentences(comparison.changes)
     return {
-        "from": entry_data(comparison.older) if comparison.older else None,
+        **({"from": entry_data(comparison.older)} if comparison.older else {}),
         "to": entry_data(comparison.newer),
         "summary": f"{_sentence(comparison, sentences)}.",
-        "sentences": [
-            {"group": one.group, "sentence": one.sentence, "fact": one.fact.id, "entity": one.entity}
-            for one in sentences
-        ],
+        "sentences": [{"group": one.group, "sentence": one.sentence, "fact": one.fact.id} for one in sentences],
         "changes": [_change_data(one) for one in comparison.changes],
         "moved": [one._asdict() for one in comparison.moved],
         "counts": {**comparison.counts._asdict(), "other_files": list(comparison.counts.other_files)},
@@ -52,8 +49,7 @@ def _change_data(one: FactDifference) -> dict[str, Any]:
     return {
         "kind": one.kind,
         "fact": fact_data(one.fact, one.entity),
-        "entity": one.entity,
-        "before": fact_data(one.before, one.entity) if one.before else None,
+        **({"before": fact_data(one.before, one.entity)} if one.before else {}),
     }
 
 
@@ -106,11 +102,11 @@ VERB = Command(
         Parameter("end", "The same as TO.", ("--to",)),
     ),
     {
-        "from": ("entry", None),
+        "from?": "entry",
         "to": "entry",
         "summary": str,
-        "sentences": [{"group": set(GROUPS), "sentence": str, "fact": str, "entity": str}],
-        "changes": [{"kind": str, "fact": "fact", "entity": str, "before": ("fact", None)}],
+        "sentences": [{"group": set(GROUPS), "sentence": str, "fact": str}],
+        "changes": [{"kind": str, "fact": "fact", "before?": "fact"}],
         "moved": [{"source": str, "target": str, "facts": int}],
         "counts": {
             "events_added": int,
@@ -121,4 +117,5 @@ VERB = Command(
         },
     },
     ("clawmem diff", "clawmem diff HEAD~3 HEAD"),
+    ("changes",),
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.words import said
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.memory.health.doctor import Diagnosis
 from clawmem.memory.health.doctor import doctor as act
@@ -21,7 +22,7 @@ def doctor(call: Call, fix: bool, full: bool) -> Answer:
     """The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count."""
     found = act(call.runtime.vault(), call.runtime.caller(), fix=fix, full=full)
     data = {
-        "problems": [one._asdict() for one in found.problems],
+        "problems": [said(one._asdict()) for one in found.problems],
         "checked": dict(found.checked),
         "commits": list(found.commits),
     }
@@ -65,8 +66,8 @@ VERB = Command(
             {
                 "severity": {ERROR, WARNING, INFO},
                 "check": str,
-                "path": (str, None),
-                "line": (int, None),
+                "path?": str,
+                "line?": int,
                 "message": str,
                 "fixable": bool,
                 "fixed": bool,
@@ -76,4 +77,5 @@ VERB = Command(
         "commits": [str],
     },
     ("clawmem doctor --full", "clawmem doctor --fix"),
+    ("problems",),
 )

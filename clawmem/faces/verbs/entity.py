@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.words import said
 from clawmem.memory.entities.entities import (
     EntityChange,
     archive_entity,
@@ -15,6 +16,7 @@ from clawmem.memory.entities.entities import (
 )
 from clawmem.memory.entities.joining import merge_entities
 from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.pages.summary import prose
 
 
 def create(call: Call, name: str, title: str | None, alias: list[str] | None) -> Answer:
@@ -27,7 +29,7 @@ def list_(call: Call) -> Answer:
     """List every entity with the number of its facts."""
     listed = list_entities(call.runtime.vault())
     rows = listed.rows
-    data = [{**row.entity._asdict(), "facts": dict(row.facts)} for row in rows]
+    data = [{**said(row.entity._asdict()), "facts": dict(row.facts)} for row in rows]
     cells = [
         (row.entity.name, row.entity.title, str(row.facts.get("active", 0)), str(sum(row.facts.values())))
         for row in rows
@@ -40,8 +42,8 @@ def show(call: Call, name: str) -> Answer:
     """Show an entity's summary and its facts."""
     shown = show_entity(call.runtime.vault(), name, call.runtime.caller())
     data = {
-        "entity": shown.entity._asdict(),
-        "summary": shown.summary,
+        "entity": said(shown.entity._asdict()),
+        **said({"summary": prose(shown.summary)}),
         "facts": [fact_data(one.fact, one.entity) for one in shown.facts],
     }
     lines = [shown.summary.rstrip(), "", *(fact_line(one.fact, one.entity) for one in shown.facts)]
@@ -93,9 +95,11 @@ VERB = {
         _CHANGED,
         ("clawmem entity create areas/people/mia --title 'Mia Berg' --alias mimi",),
     ),
-    "list": Command(list_, (), {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",)),
+    "list": Command(
+        list_, (), {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",), ("entities",)
+    ),
     "show": Command(
-        show, (_NAME,), {"entity": "entity", "summary": str, "facts": ["fact"]}, ("clawmem entity show jane",)
+        show, (_NAME,), {"entity": "entity", "summary?": str, "facts": ["fact"]}, ("clawmem entity show jane",)
     ),
     "move": Command(
         move,

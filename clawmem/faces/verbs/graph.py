@@ -60,7 +60,7 @@ def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
 def _node_data(node: acts.GraphNode) -> dict[str, Any]:
     if node.placed:
         return {"node": node.name, "kind": "fact", "fact": fact_data(node.placed.fact, node.placed.entity)}
-    return {"node": node.name, "kind": "fact" if is_fact(node.name) else "entity", "fact": None}
+    return {"node": node.name, "kind": "fact" if is_fact(node.name) else "entity"}
 
 
 def _lines(found: acts.GraphWalk) -> Iterable[str]:
@@ -79,7 +79,7 @@ _NODE = Parameter(
 )
 _THROUGH = SUPERSEDED._replace(help="Also follow replaced and withdrawn facts.")
 _LIMIT = Parameter("limit", "How many nodes to show.", ("--limit", "-n"), int, 50, least=1)
-_POINT = {"node": str, "kind": {"fact", "entity"}, "fact": ("fact", None)}
+_POINT = {"node": str, "kind": {"fact", "entity"}, "fact?": "fact"}
 _STEP = {**_POINT, "relation": str, "direction": {"out", "in"}, "from": str, "depth": int}
 
 VERB = {
@@ -93,6 +93,7 @@ VERB = {
         ),
         {"start": _POINT, "neighbors": [_STEP], "total": int},
         ("clawmem graph neighbors areas/people/jane --depth 2",),
+        ("neighbors",),
     ),
     "path": Command(
         path,
@@ -104,11 +105,13 @@ VERB = {
         ),
         {"start": _POINT, "path": [_STEP], "total": int},
         ("clawmem graph path areas/people/jane projects/website",),
+        ("path",),
     ),
     "backlinks": Command(
         backlinks,
         (_NODE, _THROUGH, _LIMIT),
         {"start": _POINT, "backlinks": [_STEP], "total": int},
         ("clawmem graph backlinks projects/website",),
+        ("backlinks",),
     ),
 }

@@ -116,4 +116,5 @@ VERB = Command(
         {"steps": [{"name": str, "about": str, "when": str, "due": bool}]},
     ),
     ("clawmem heartbeat --quiet", "clawmem heartbeat --dry-run --explain", "clawmem heartbeat --only summaries"),
+    ("steps",),
 )

@@ -25,4 +25,5 @@ VERB = Command(
     ),
     REVISED,
     ("clawmem link fact_1a2b fact_5e6f --type supports --reason 'The letter says so.'",),
+    ("facts",),
 )

@@ -69,5 +69,10 @@ VERB = Command(
         LIMIT,
     ),
     {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
-    ("clawmem list --entity areas/people/jane", "clawmem list --tier hot --limit 5"),
+    (
+        "clawmem list --entity areas/people/jane",
+        "clawmem list --tier hot --limit 5",
+        "clawmem list --fields id,fact,valid_from",
+    ),
+    ("facts",),
 )

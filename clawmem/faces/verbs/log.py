@@ -5,6 +5,7 @@ from __future__ import annotations
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import LIMIT, Parameter
 from clawmem.faces.parts.past import entry_data, entry_line
+from clawmem.faces.parts.words import said
 from clawmem.memory.history.log import LogBounds
 from clawmem.memory.history.log import log as act
 from clawmem.model.language.dates import end_of, parse_end, parse_start
@@ -33,7 +34,7 @@ def log(
     if result.truncated:
         notices.append(f"there are older entries; use --limit {bounds.limit * 10} to show more")
     data = {
-        "about": {"kind": result.kind, "name": result.name},
+        "about": said({"kind": result.kind, "name": result.name}),
         "history": [entry_data(entry) for entry in result.entries],
         "cut": result.truncated,
     }
@@ -61,6 +62,7 @@ VERB = Command(
         Parameter("author", "Only changes by this agent or person.", ("--author", "--by"), completes="agent"),
         Parameter("everything", "Also show commits that only count accesses.", ("--all",), bool, False),
     ),
-    {"about": {"kind": str, "name": (str, None)}, "history": ["entry"], "cut": bool},
-    ("clawmem log --since yesterday", "clawmem log areas/people/jane"),
+    {"about": {"kind": str, "name?": str}, "history": ["entry"], "cut": bool},
+    ("clawmem log --since yesterday", "clawmem log areas/people/jane", "clawmem log --jsonl --fields commit,subject"),
+    ("history",),
 )

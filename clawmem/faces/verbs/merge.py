@@ -31,4 +31,5 @@ VERB = Command(
     ),
     REVISED,
     ("clawmem merge fact_1a2b fact_5e6f --into 'Jane lives in Oslo, in Grünerløkka.'",),
+    ("facts",),
 )

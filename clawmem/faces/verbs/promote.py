@@ -47,4 +47,5 @@ VERB = Command(
     (DATE, DRY_RUN, EXPLAIN._replace(help="List every candidate with its score and reason.")),
     PROMOTION,
     ("clawmem promote --date yesterday --dry-run --explain",),
+    ("candidates",),
 )

@@ -9,7 +9,7 @@ from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, point_in_time
 from clawmem.faces.parts.parameters import AS_OF, AT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
-from clawmem.faces.parts.words import context_data, event_warning
+from clawmem.faces.parts.words import context_data, event_data, event_warning, said
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
@@ -31,7 +31,6 @@ from clawmem.serving.recall.recall import (
     NoteHit,
     RecallHit,
     RecallResult,
-    page_kind,
 )
 from clawmem.serving.recall.recall import recall as act
 
@@ -89,7 +88,7 @@ def recall(
     lines += account if explain else []
     unable = [f"channel {name} {_channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
-        lambda: {**_data(result), **here.data, "context": context_data(text or within_budget())},
+        lambda: {**_data(result), **here.data, "context": lambda: _context_data(text or within_budget())},
         lines if text is None else [text.text] if text.text else [],
         (*here.notices, *result.notices, *unable),
         PARTIAL if unable else DONE,
@@ -126,22 +125,42 @@ def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[s
 
 
 def _data(result: RecallResult) -> dict[str, Any]:
-    pages = [(page_kind(one.path), {**one._asdict(), "channels": _scores(one.channels)}) for one in result.noted]
+    records: dict[str, list[dict[str, Any]]] = {kind: [] for kind in RECALL_KINDS}
+    for rank, one in enumerate(result.ranking, 1):
+        date, who = _date_and_who(one)
+        place = {"rank": rank, "score": one.hit.score, "channels": _scores(one.hit.channels)}
+        record = {**_hit_data(one, result.conflicts), **place, **said({"date": date, "who": who})}
+        records[one.kind].append(record)
     return {
-        "hits": [_hit_data(one) for one in result.ranking],
+        **records,
         "weak": result.weak,
-        "facts": [_fact_data(one, result.conflicts.get(one.fact.id, ())) for one in result.found],
-        "events": [_event_data(one) for one in result.heard],
-        "notes": [one for kind, one in pages if kind != SUMMARIES],
-        "summaries": [one for kind, one in pages if kind == SUMMARIES],
-        "channels": {name: channel._asdict() for name, channel in result.channels.items()},
+        "channels": {name: _channel_data(one) for name, one in result.channels.items()},
     }
 
 
-def _hit_data(one: RecallHit) -> dict[str, Any]:
-    quote = {"quote": one.event.text} if one.event else {}
-    date, who = _date_and_who(one)
-    return {"kind": _SINGULAR[one.kind], "id": _id(one), "score": one.hit.score, "date": date, "who": who, **quote}
+def _hit_data(one: RecallHit, conflicts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    hit = one.hit
+    if isinstance(hit, EventHit):
+        return {**event_data(hit.event), **({"quarantined": True} if hit.is_order else {})}
+    if isinstance(hit, NoteHit):
+        return {"path": hit.path, "place": hit.place, "text": hit.text}
+    quote = {"quote": one.event.text} if one.event and one.event.text != hit.fact.source_text else {}
+    against = conflicts.get(hit.fact.id, ())
+    return {**fact_data(hit.fact, hit.entity, against), "tier": hit.tier, "prior": round(hit.prior, 4), **quote}
+
+
+def _channel_data(one: ChannelReport) -> dict[str, Any]:
+    return {
+        "ran": one.ran,
+        "hits": one.hits,
+        **said({"why_not": one.why_not}),
+        **({"unable": True} if one.unable else {}),
+    }
+
+
+def _context_data(done: Brief | ContextResult) -> dict[str, Any]:
+    """The text; the facts in it are among the records."""
+    return {key: value for key, value in context_data(done).items() if key != "facts"}
 
 
 def _id(one: RecallHit) -> str:
@@ -161,17 +180,6 @@ def _date_and_who(one: RecallHit) -> tuple[str | None, str]:
         return event.timestamp[:10], display_speaker(event)
     assert isinstance(hit, FactHit)
     return said_on(hit.fact) or hit.fact.timestamp[:10], hit.fact.agent or hit.fact.trust or "user"
-
-
-def _fact_data(one: FactHit, conflicts: Sequence[str]) -> dict[str, Any]:
-    ranked = {"score": one.score, "tier": one.tier, "channels": _scores(one.channels), "prior": round(one.prior, 4)}
-    return {**fact_data(one.fact, one.entity, conflicts), **ranked}
-
-
-def _event_data(one: EventHit) -> dict[str, Any]:
-    fields = {key: value for key, value in one.event._asdict().items() if value is not None}
-    held = {"quarantined": True} if one.is_order else {}
-    return {**fields, **held, "score": one.score, "channels": _scores(one.channels)}
 
 
 def _scores(channels: Mapping[str, float]) -> dict[str, float]:
@@ -224,7 +232,8 @@ def _channel_state(channel: ChannelReport) -> str:
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"
 
 
-_LINE = {"path": str, "place": int, "day": (str, None), "text": str, "score": float, "channels": {str: float}}
+_HIT = {"rank": int, "score": float, "channels": {str: float}, "date?": str, "who": str}
+_LINE = {"path": str, "place": int, "text": str, **_HIT}
 
 VERB = Command(
     recall,
@@ -264,22 +273,12 @@ VERB = Command(
         Parameter("strict", "Exit with code 4 if a channel could not run.", ("--strict",), bool, False),
     ),
     {
-        "hits": [
-            {
-                "kind": set(_SINGULAR.values()),
-                "id": str,
-                "score": float,
-                "date": (str, None),
-                "who": str,
-                "quote?": str,
-            }
-        ],
-        "weak": int,
-        "facts": [{"...": "fact", "score": float, "tier": set(TIERS), "channels": {str: float}, "prior": float}],
-        "events": [{"...": "event", "quarantined?": {True}, "score": float, "channels": {str: float}}],
+        "facts": [{"...": "fact", "tier": set(TIERS), "prior": float, "quote?": str, **_HIT}],
+        "events": [{"...": "event", "quarantined?": {True}, **_HIT}],
         "notes": [_LINE],
         "summaries": [_LINE],
-        "channels": {str: {"ran": bool, "hits": int, "why_not": str, "unable": bool}},
+        "weak": int,
+        "channels": {str: {"ran": bool, "hits": int, "why_not?": str, "unable?": {True}}},
         "context": "context",
         "at?": "point",
     },
@@ -287,4 +286,5 @@ VERB = Command(
         "clawmem recall 'where does Jane live?' --as-of 2025-01-01",
         "clawmem recall 'what did Lena think of the film?' --in events,notes",
     ),
+    RECALL_KINDS,
 )

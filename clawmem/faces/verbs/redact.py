@@ -102,4 +102,5 @@ VERB = Command(
         "dry_run": bool,
     },
     ("clawmem redact fact_1a2b --dry-run", "clawmem redact --pattern - --yes < the-secret"),
+    ("facts",),
 )

@@ -102,4 +102,5 @@ VERB = Command(
         "clawmem remember 'Jane lives in Oslo.' --entity areas/people/jane --valid-from 2024-03-01",
         "cat facts.jsonl | clawmem remember --jsonl -",
     ),
+    ("facts",),
 )

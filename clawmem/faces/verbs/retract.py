@@ -19,4 +19,5 @@ VERB = Command(
     (FACT, Parameter("reason", "Why it was not true.", ("--reason",))),
     REVISED,
     ("clawmem retract fact_1a2b --reason 'It was another Jane.'",),
+    ("facts",),
 )

@@ -120,8 +120,11 @@ VERB = {
         ),
         {"proposals": ["proposal"]},
         ("clawmem review list",),
+        ("proposals",),
     ),
-    "show": Command(show, (_ID,), {"proposal": "proposal", "targets": ["fact"]}, ("clawmem review show prop_1a2b",)),
+    "show": Command(
+        show, (_ID,), {"proposal": "proposal", "targets": ["fact"]}, ("clawmem review show prop_1a2b",), ("proposal",)
+    ),
     "approve": Command(
         approve,
         (

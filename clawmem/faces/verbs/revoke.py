@@ -98,4 +98,5 @@ VERB = Command(
         "clawmem revoke --session s-1182 --reason 'the page was poisoned'",
         "clawmem revoke --agent scout --since 2026-11-20",
     ),
+    ("facts",),
 )

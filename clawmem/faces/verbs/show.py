@@ -76,4 +76,5 @@ VERB = Command(
         "at?": "point",
     },
     ("clawmem show fact_1a2b",),
+    ("fact",),
 )

@@ -39,4 +39,5 @@ VERB = Command(
     ),
     REVISED,
     ("clawmem supersede fact_1a2b 'Jane lives in Bergen.' --reason 'She moved.' --valid-from 2026-11-01",),
+    ("facts",),
 )

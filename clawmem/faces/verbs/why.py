@@ -8,7 +8,7 @@ from typing import Any
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
-from clawmem.faces.parts.words import event_warning
+from clawmem.faces.parts.words import event_data, event_warning
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
@@ -26,20 +26,14 @@ def why(call: Call, fact: str) -> Answer:
 
 
 def _data(result: WhyResult) -> dict[str, Any]:
+    """Each commit and each fact once: the chain has the other facts, `recorded` and `removed` are in the history."""
     fact = result.fact
     return {
         "fact": fact_data(fact, result.entity),
-        "evidence": {
-            "source": fact.source,
-            "source_event": fact.source_event,
-            "source_text": fact.source_text,
-            "source_span": list(fact.source_span) if fact.source_span else None,
-            "context": _context(result) if result.event else None,
-        },
-        "event": result.event._asdict() if result.event else None,
+        **({"event": event_data(result.event)} if result.event else {}),
         **_recorded(result),
-        "removed": entry_data(result.removed) if result.removed else None,
-        "chain": [_link_data(link) for link in result.chain],
+        **({"removed": result.removed.commit} if result.removed else {}),
+        "chain": [_link_data(link) for link in result.chain if link.fact.id != fact.id],
         "history": [entry_data(entry) for entry in result.history],
     }
 
@@ -50,8 +44,8 @@ def _link_data(link: ChainLink) -> dict[str, Any]:
 
 def _recorded(result: WhyResult | ChainLink) -> dict[str, Any]:
     return {
-        "recorded": entry_data(result.recorded) if result.recorded else None,
-        "history_begins": entry_data(result.begins) if result.begins else None,
+        **({"recorded": result.recorded.commit} if result.recorded else {}),
+        **({"history_begins": entry_data(result.begins)} if result.begins else {}),
     }
 
 
@@ -120,25 +114,19 @@ def _context(result: WhyResult) -> str:
     return opening + one_line(f"{before}>>{quoted}<<{after}") + closing
 
 
-_RECORDED = {"recorded": ("entry", None), "history_begins": ("entry", None)}
+_RECORDED = {"recorded?": str, "history_begins?": "entry"}
 
 VERB = Command(
     why,
     (FACT,),
     {
         "fact": "fact",
-        "evidence": {
-            "source": str,
-            "source_event": (str, None),
-            "source_text": (str, None),
-            "source_span": ([int], None),
-            "context": (str, None),
-        },
-        "event": ("event", None),
+        "event?": "event",
         **_RECORDED,
-        "removed": ("entry", None),
+        "removed?": str,
         "chain": [{"...": "fact", **_RECORDED}],
         "history": ["entry"],
     },
     ("clawmem why fact_1a2b",),
+    ("history",),
 )

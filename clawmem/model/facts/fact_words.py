@@ -13,12 +13,15 @@ from clawmem.model.proposals.quarantine import quarantine_rule
 
 
 def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a fact as JSON output: its record and its entity.
+    """Return a fact as JSON output: its record and its entity, without a `said_at` that is its timestamp.
 
     A fact that waits for a person gets the status `proposed` and the id of its proposal. A quarantined one gets the
     rule that matched. `against` are the ids of the facts that it is in conflict with.
     """
     record = {**fact_to_record(fact), "entity": entity}
+    if fact.metadata and fact.metadata.get("said_at") == fact.timestamp:
+        metadata = {key: value for key, value in fact.metadata.items() if key != "said_at"}
+        record = {key: value for key, value in {**record, "metadata": metadata}.items() if value or key != "metadata"}
     rule = quarantine_rule(fact)
     if fact.id.startswith(PROPOSAL_PREFIX):
         record.update(status="proposed", proposal=fact.id)

@@ -39,8 +39,9 @@ def _as_cron_does(line: str, home: str) -> subprocess.CompletedProcess[bytes]:
 def test_the_line_runs_as_cron_runs_it_from_any_path(odd: Vault, clawmem: Command, environment: dict[str, str]) -> None:
     assert clawmem("note", "We decided to use Postgres for billing.", "--vault", str(odd.root)).code == 0
     shown = clawmem("cron", "show", "--json", "--vault", str(odd.root), env={"PATH": environment["PATH"]})
-    assert shown.data["installed"] is False
-    line = shown.data["text"]
+    (entry,) = shown.data["entries"]
+    assert entry["installed"] is False
+    line = entry["text"]
     first = _as_cron_does(line, environment["HOME"])
     log = (odd.state / LOG).read_text()
     assert (first.returncode, first.stdout, first.stderr) == (0, b"", b""), log
@@ -57,7 +58,7 @@ def test_a_run_that_overlaps_waits_and_leaves_a_line_in_the_log(
 ) -> None:
     where = ("--vault", str(odd.root))
     assert clawmem("config", "set", "lock.wait_seconds", "0.2", *where).code == 0
-    line = clawmem("cron", "show", "--json", *where).data["text"]
+    line = clawmem("cron", "show", "--json", *where).data["entries"][0]["text"]
     descriptor = os.open(odd.state / LOCK, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -71,7 +72,7 @@ def test_a_run_that_overlaps_waits_and_leaves_a_line_in_the_log(
 
 
 def test_a_vault_that_is_gone_is_no_secret_to_cron(vault: Vault, clawmem: Command, environment: dict[str, str]) -> None:
-    line = clawmem("cron", "show", "--json").data["text"]
+    line = clawmem("cron", "show", "--json").data["entries"][0]["text"]
     vault.root.rename(vault.root.with_name("elsewhere"))
     assert _as_cron_does(line, environment["HOME"]).returncode != 0
 

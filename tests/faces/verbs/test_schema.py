@@ -68,7 +68,7 @@ def test_a_key_too_many_or_too_few_does_not_fit(clawmem: Command) -> None:
         {**document, "schema_version": 2},
         {**document, "data": {key: value for key, value in data.items() if key != "events"}},
         {**document, "data": {**data, "more": []}},
-        {**document, "data": {**data, "hits": [{**data["hits"][0], "kind": "rumour"}]}},
+        {**document, "data": {**data, "facts": [{**fact, "rank": "first"}]}},
         {**document, "data": {**data, "facts": [{**fact, "score": "high"}]}},
         {**document, "data": {**data, "facts": [{**fact, "tier": "lukewarm"}]}},
         {**document, "data": {**data, "facts": [{key: fact[key] for key in fact if key != "entity"}]}},
