@@ -31,7 +31,7 @@ _WRONG = (
     r"no|nope|sorry|oops|wait|actually|correction|my (?:mistake|bad)|i misspoke|scratch that|"
     r"that(?:['’]s| is| was) (?:wrong|not (?:right|correct|true)|incorrect|a (?:mistake|typo))"
 )
-_LEAD = rf"(?:(?:{_WRONG}|apologies|hmm|oh|ah)[,.:;!-]+ ?)*"
+_LEAD = rf"\A(?:(?:{_WRONG}|apologies|hmm|oh|ah)[,.:;!-]+ ?)*+"
 # What stands before a clause that says anew what was wrong: "No, ", "Sorry, that's wrong: ".
 _MARK = re.compile(rf"[.!?…\n] *(?:(?:oh|ah|hmm|and|but),? )?(?:(?:{_WRONG})(?:[,.:;!-]+\s*|\s+))+$", re.IGNORECASE)
 _FARTHEST = 80
