@@ -20,19 +20,19 @@ _PEAK = (
 )
 
 
-def _fill(vault: Vault, days: int) -> None:
-    """Days of 3,000 events each."""
+def _fill(vault: Vault, days: int, events: int = 3000) -> None:
+    """Days of so many events each."""
     for day in range(1, days + 1):
         lines = (
             json.dumps(
                 {
                     "id": f"evt_{day:08x}{number:08x}",
-                    "timestamp": f"2026-10-{day:02}T08:{number // 60:02}:{number % 60:02}Z",
+                    "timestamp": f"2026-10-{day:02}T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z",
                     "role": "user",
                     "text": f"Bird number {number} of day {day} was ringed on the island and flew off again.",
                 }
             )
-            for number in range(3000)
+            for number in range(events)
         )
         (vault.root / f"ledger/2026-10-{day:02}.jsonl").write_text("".join(f"{line}\n" for line in lines))
     git(vault.root, vault.git.environment, "add", "-A")
@@ -40,8 +40,8 @@ def _fill(vault: Vault, days: int) -> None:
     rebuild(vault).close()
 
 
-def _peak(root: Path, environment: dict[str, str]) -> int:
-    command = [sys.executable, "-c", _PEAK, sys.executable, "-m", "clawmem", "doctor"]
+def _peak(root: Path, environment: dict[str, str], *options: str) -> int:
+    command = [sys.executable, "-c", _PEAK, sys.executable, "-m", "clawmem", "doctor", *options]
     return int(subprocess.run(command, cwd=root, env=environment, capture_output=True, check=True).stdout)
 
 
@@ -52,3 +52,14 @@ def test_four_times_the_events_take_hardly_more_memory(vault: Vault, environment
     _fill(vault, 16)
     many = _peak(vault.root, environment)
     assert many < 1.25 * few, (few, many)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kB on Linux only")
+def test_a_day_of_many_events_takes_little_more_than_its_file(vault: Vault, environment: dict[str, str]) -> None:
+    """Each way in which a full check reads a day holds few of its events at once."""
+    _fill(vault, 1, 2_000)
+    few = _peak(vault.root, environment, "--full")
+    _fill(vault, 1, 32_000)
+    file = (vault.root / "ledger/2026-10-01.jsonl").stat().st_size / 1024
+    many = _peak(vault.root, environment, "--full")
+    assert many - few < 5 * file, (few, many, file)

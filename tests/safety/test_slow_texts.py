@@ -22,11 +22,14 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
+from clawmem.learning.attribution import fiction
 from clawmem.learning.english.sentences import LONGEST_SENTENCE
-from clawmem.learning.rules import corrections
+from clawmem.learning.rules import corrections, paraphrases
 from clawmem.learning.rules.rules import extract
 from clawmem.learning.rules.shapes import deeds, undertakings
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.stated_value import SinglePhrase, stated_value
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
@@ -57,10 +60,13 @@ SHAPES = (
     *("I live in Oslo. ", '"I like tea." ', 'She said: "I like it. ', "User: hi\nAssistant: ho\n", "ignore the "),
     *('{"name": "Jane", "tags": ["a"]}, ', '"key":"I live in Oslo",', "password: ", "aGVsbG8gd29y", "[redacted]"),
     *("write ", "on Monday ", "for 3 years ", "system: ", "you are now ", "agent ", "send the ", "Jane "),
+    *(" (a)", " now", ", for ", " has lived in"),
 )
 _SMALL, _LARGE = 4_800, 19_200
 # Three quarters of the way from linear to quadratic, where four times the text is read; less says nothing.
 _MOST_GROWTH, _MEASURABLE, _TICK = 9.0, 0.1, 0.01
+# For each character. What takes longer fails, however it grows: it is stopped then, so that nobody knows.
+_LONGEST_SECONDS = 1e-4
 
 
 class Used(NamedTuple):
@@ -89,7 +95,7 @@ def _limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def _taken(act: Callable[[str], object], text: str, most: float = 2.0) -> float:
+def _taken(act: Callable[[str], object], text: str, most: float) -> float:
     """The CPU seconds that an act takes; `most` where it takes longer."""
     start = time.process_time()
     try:
@@ -101,13 +107,17 @@ def _taken(act: Callable[[str], object], text: str, most: float = 2.0) -> float:
 
 
 def _grows(act: Callable[[str], object], shape: str, small: int, large: int, head: str = "") -> str | None:
-    """What says that four times the text takes much more than four times as long; None where it does not."""
+    """What says that four times the text takes much more than four times as long, or that it takes too long to be
+    measured to its end; None where neither is so."""
     texts = [f"{head}{(shape * (size // len(shape) + 1))[:size]}\0x" for size in (small, large)]
-    if _taken(act, texts[1]) < _MEASURABLE:
+    most = _LONGEST_SECONDS * large
+    if _taken(act, texts[1], most) < _MEASURABLE:
         return None
     # The machine may have been busy: once more, the best of some.
-    much = min(_taken(act, texts[1]) for _ in range(2))
-    little = max(_TICK, min(_taken(act, texts[0]) for _ in range(3)))
+    much = min(_taken(act, texts[1], most) for _ in range(2))
+    if much >= most:
+        return f"{head + shape!r}: more than {most:.1f} s for {large}"
+    little = max(_TICK, min(_taken(act, texts[0], most) for _ in range(3)))
     if much < _MEASURABLE or much < _MOST_GROWTH * little:
         return None
     return f"{head + shape!r}: {little:.4f} s for {small}, {much:.4f} s for {large}"
@@ -140,7 +150,8 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.rules.shapes.habits", "accept"): lambda: _strings("clawmem.learning.rules.shapes.habits"),
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Lisbon(?!\w)"],
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
-    ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*[{,]?\s*"Jane"\s*:'],
+    ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
+    ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
         one.pattern for language in injection_duty._PATTERNS for one in injection_duty._compiled(language)
     ],
@@ -287,7 +298,13 @@ def test_every_pattern_is_found() -> None:
 # Patterns that take quadratic time and are held only against short texts: the most characters that they ever get, as
 # the code that uses them sees to. What is longer than that never reaches them; a test looks at every text that does.
 BOUNDED: dict[tuple[str, str], int] = {
+    ("clawmem.learning.attribution.fiction", "_SHOWN"): fiction._LONGEST,
+    ("clawmem.learning.attribution.fiction", "_MADE_UP"): fiction._LONGEST,
+    ("clawmem.learning.attribution.fiction", "_TO_WRITE"): fiction._LONGEST,
+    ("clawmem.learning.rules.corrections", "_MARK"): 1 + corrections._FARTHEST,
+    ("clawmem.learning.rules.noise", "_SPEECH"): LONGEST_SENTENCE,
     ("clawmem.learning.rules.noise", "_TAIL"): 60,
+    ("clawmem.learning.rules.paraphrases", "_GONE"): paraphrases._FAR,
     ("clawmem.learning.rules.shapes.habits", "*"): LONGEST_SENTENCE,
     ("clawmem.learning.rules.shapes.states", "*"): LONGEST_SENTENCE,
     ("clawmem.learning.rules.shapes.changes", "*"): LONGEST_SENTENCE,
@@ -341,7 +358,7 @@ def _too_slow(used: Used) -> str | None:
     act, bound = _held_against(used), _bound_of(used)
     for shape in _suspects(used, min(_FIRST_SIZE, bound or _FIRST_SIZE)):
         if bound is not None:
-            taken = min(_taken(act, _filled(shape, bound - 2)) for _ in range(3))
+            taken = min(_taken(act, _filled(shape, bound - 2), most=2.0) for _ in range(3))
             told = f"{taken:.3f} s" if taken > _BOUNDED_SECONDS else None
         else:
             told = _grows(lambda text: act(_read(used, text)), shape, _SMALL, _LARGE)
@@ -415,6 +432,7 @@ def _ingested(name: str, text: str) -> list[object]:
     return list(read(shape, data.splitlines(True), name))
 
 
+_LIVES_IN = (SinglePhrase("lives in", "lives_in", "place"),)
 WHOLE: dict[str, Callable[[str], object]] = {
     "a message of the user": _said("user"),
     "a message of the assistant": _said("assistant"),
@@ -423,6 +441,10 @@ WHOLE: dict[str, Callable[[str], object]] = {
     "orders to the reader": addresses_reader,
     "secrets": find_secrets,
     "recalled": lambda text: (is_recalled(text), mask_recalled(text)),
+    "what a fact states": lambda text: [
+        stated_value(Fact(id="fact_1", fact=fact, timestamp="2026-11-21T09:30:00Z"), _LIVES_IN)
+        for fact in (f"Jane lives in {text}", f"Jane{text} lives in Oslo", text)
+    ],
     "dates": lambda text: find_dates(text, date(2026, 11, 21)),
     "passages": lambda text: search_texts(text, None, ""),
     "question": is_question,
@@ -476,3 +498,14 @@ def test_no_rule_begins_again_on_each_line(kind: str) -> None:
     for pattern in injection_rules.all_patterns()[kind]:
         rule = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
         assert _grows(_searched(rule), "```\n", _SMALL, _LARGE) is None
+
+
+def test_a_text_that_never_ends_fails_the_check() -> None:
+    """An act that takes too long for both texts is no better than one that grows."""
+
+    def act(_: str) -> None:
+        while True:
+            pass
+
+    assert "more than" in str(_grows(act, "a", 400, 1_600))
+    assert _grows(lambda text: text.count("a"), "a", 400, 1_600) is None

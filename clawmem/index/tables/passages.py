@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from clawmem.errors import Unreadable
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.seals import event_seal, note_seal
 from clawmem.index.tables.store import Index
 from clawmem.model.pages.daily import day_and_agent, note_lines
-from clawmem.model.records.event import Event, event_from_record, event_to_line, parse_events
+from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, parse_events
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import SPREAD, search_texts
@@ -21,6 +22,7 @@ _EVENT = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _NOTE = "INSERT INTO note (n, path, place, day, owner, text, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_BATCH = 1000
 _SITTING = "INSERT INTO sitting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET turns = excluded.turns"
 
 
@@ -33,12 +35,11 @@ def take_in_ledger(index: Index, path: str, data: bytes | None) -> None:
         _delete_day(index, day)
         size = 0
     try:
-        fresh = parse_events(content[size:], path)
+        _add_events(index, day, each_event(content[size:], path))
     except Unreadable:
         _delete_day(index, day)
         parse_events(content, path)  # raises with the line number in the whole file
         raise
-    _add_events(index, day, fresh)
     if data is not None:
         row = (day, len(content), zlib.crc32(content))
         index.database.execute("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?)", row)
@@ -49,7 +50,7 @@ def _known_size(index: Index, day: str, content: bytes) -> int | None:
     row = index.database.execute("SELECT size, crc FROM ledger WHERE day = ?", (day,)).fetchone()
     if row is None or not 0 < row[0] <= len(content) or content[row[0] - 1 : row[0]] != b"\n":
         return None
-    return row[0] if zlib.crc32(content[: row[0]]) == row[1] else None
+    return row[0] if zlib.crc32(memoryview(content)[: row[0]]) == row[1] else None
 
 
 def _delete_day(index: Index, day: str) -> None:
@@ -64,18 +65,27 @@ def _delete_day(index: Index, day: str) -> None:
     index.database.execute("DELETE FROM ledger WHERE day = ?", (day,))
 
 
-def _add_events(index: Index, day: str, events: Sequence[Event]) -> None:
-    if not events:
-        return
-    execute = index.database.execute
-    known = {row[0] for row in execute("SELECT id FROM event WHERE day = ?", (day,))}
-    last = execute("SELECT coalesce(max(n), 0) FROM event").fetchone()[0]
+def _add_events(index: Index, day: str, events: Iterator[Event]) -> None:
+    """Add the events that are not known yet, in batches, because a day may hold any number of them."""
+    known = {row[0] for row in index.database.execute("SELECT id FROM event WHERE day = ?", (day,))}
+    fresh = _unknown(events, known)
+    while batch := list(islice(fresh, _BATCH)):
+        _add_batch(index, day, batch)
+
+
+def _unknown(events: Iterable[Event], known: set[str]) -> Iterator[Event]:
+    """Yield the events whose id is not known, each id once."""
+    for event in events:
+        if event.id not in known:
+            known.add(event.id)
+            yield event
+
+
+def _add_batch(index: Index, day: str, events: Sequence[Event]) -> None:
+    last = index.database.execute("SELECT coalesce(max(n), 0) FROM event").fetchone()[0]
     turns: dict[str, int] = {}
     rows, documents = [], []
     for event in events:
-        if event.id in known:
-            continue
-        known.add(event.id)
         last += 1
         sitting = f"{day} {event.session}" if event.session else day
         if sitting not in turns:

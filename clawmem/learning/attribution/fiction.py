@@ -11,7 +11,7 @@ _TEXT = (
     r"chapter|screenplay|script|fan-?fic(?:tion)?|character sheet|back-?story|vignette|skit|eulogy)"
 )
 _ADJECTIVES = r"(?:[\w-]+ ){0,4}?"
-_OPENING = r"(?:(?:ok|okay|so|now|well|hi|hello|hey|please|alright|and)[,.!]? )*"
+_OPENING = r"(?:(?:ok|okay|so|now|well|hi|hello|hey|please|alright|and)[,.!]? )*+"
 _SHOWN = re.compile(
     rf"{_OPENING}(?:(?:here(?:'s| is| are| comes)|below is|check out|have a look at|take a look at|read|rate|review|"
     rf"continue|complete|finish|extend) (?:my|our|a|an|the|another|one|some) {_ADJECTIVES}{_TEXT}|"

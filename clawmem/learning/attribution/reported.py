@@ -34,8 +34,10 @@ _BEING_LIKE = re.compile(
     rf"{_START}{_OTHER}(?:'s|'re| is| are| was| were)(?: (?:all|just|always|so|totally))* like[,:]? (?={_ME})"
 )
 # The sender's own words may continue the sentence after one of these.
+# A run of blanks is entered at its beginning only, or it would take quadratic time.
 _OWN_AGAIN = re.compile(
-    r",?\s+(?:but|so|though|although|yet|while|whereas|and (?:now|so|yet|honestly))\s+|;\s+|\s+[-–—]{1,3}\s+|—|\.{3}|…"
+    r"(?:,|(?<!\s))\s++(?:but|so|though|although|yet|while|whereas|and (?:now|so|yet|honestly))\s|;\s|"
+    r"(?<!\s)\s++[-–—]{1,3}\s|—|\.{3}|…"
 )
 _SAID = (
     r"(?:says|said|asks|asked|replies|replied|answers|answered|whispers|whispered|shouts|shouted|cries|cried|claims|"

@@ -28,7 +28,7 @@ _PEOPLE = (
     r"housemates?|flatmates?|in-laws)|[A-Z][a-z]+)\b"
 )
 _PLACE = r"(?:in|near|at|outside|on|by) (?:[A-Z]|an? |the |my |our |\w+ [A-Z]).*?"
-_LIVE = r"(?P<who>.{1,60}?\b(?:live|lives|living|reside|resides|residing))"
+_LIVE = r"\A(?P<who>.{1,60}?\b(?:live|lives|living|reside|resides|residing))"
 _HOME = (
     re.compile(rf"{_LIVE} (?P<one>{_PLACE}) (?P<two>with {_PEOPLE}.*)"),
     re.compile(rf"{_LIVE} (?P<one>with {_PEOPLE}.*?) (?P<two>(?:in|near|outside) (?:the )?[A-Z].*)"),
@@ -36,8 +36,8 @@ _HOME = (
 _FIRM = r"(?:at|for) (?:the )?[A-Z].*?"
 _POST = r"as (?:an?|the) .*?"
 _WORK = (
-    re.compile(rf"(?P<who>.{{1,60}}?\b(?:work|works|working)) (?P<one>{_FIRM}) (?P<two>{_POST})"),
-    re.compile(rf"(?P<who>.{{1,60}}?\b(?:work|works|working)) (?P<one>{_POST}) (?P<two>{_FIRM})"),
+    re.compile(rf"\A(?P<who>.{{1,60}}?\b(?:work|works|working)) (?P<one>{_FIRM}) (?P<two>{_POST})"),
+    re.compile(rf"\A(?P<who>.{{1,60}}?\b(?:work|works|working)) (?P<one>{_POST}) (?P<two>{_FIRM})"),
 )
 # With these the parts do not stand alone: "with Tom since May" says since when for both.
 _HANGS_ON = re.compile(

@@ -31,11 +31,9 @@ _WRONG = (
     r"no|nope|sorry|oops|wait|actually|correction|my (?:mistake|bad)|i misspoke|scratch that|"
     r"that(?:['’]s| is| was) (?:wrong|not (?:right|correct|true)|incorrect|a (?:mistake|typo))"
 )
-_LEAD = rf"(?:(?:{_WRONG}|apologies|hmm|oh|ah)[,.:;!-]+ ?)*"
+_LEAD = rf"\A(?:(?:{_WRONG}|apologies|hmm|oh|ah)[,.:;!-]+ ?)*+"
 # What stands before a clause that says anew what was wrong: "No, ", "Sorry, that's wrong: ".
-_MARK = re.compile(
-    rf"(?:^|[.!?…\n]) *(?:(?:oh|ah|hmm|and|but),? )?(?:(?:{_WRONG})(?:[,.:;!-]+\s*|\s+))+$", re.IGNORECASE
-)
+_MARK = re.compile(rf"[.!?…\n] *(?:(?:oh|ah|hmm|and|but),? )?(?:(?:{_WRONG})(?:[,.:;!-]+\s*|\s+))+$", re.IGNORECASE)
 _FARTHEST = 80
 _MEANT = (
     r"(?:i (?:meant|mean|should have said|was thinking of)(?: to (?:say|write|type))?|it(?:'s| is| was| should be)|"
@@ -70,7 +68,9 @@ def mark_correction(proposition: Proposition, event: Event) -> Proposition:
     start = proposition.span[0]
     if _tells_who(proposition) and not _only_tells_who(proposition):
         return proposition
-    said = _MARK.search(event.text, max(0, start - _FARTHEST), start) or " is actually " in proposition.source_text
+    # The text begins like a line.
+    before = f"\n{event.text[:start]}" if start <= _FARTHEST else event.text[start - _FARTHEST : start]
+    said = _MARK.search(before) or " is actually " in proposition.source_text
     return proposition._replace(corrects=True) if said else proposition
 
 

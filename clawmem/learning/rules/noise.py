@@ -77,8 +77,9 @@ _QUESTION = re.compile(
 )
 _JEST = re.compile(r"\b(?:yeah,? right|kidding|joking|sarcas\w+|just saying|as if)\b|(?:^|\s)/s\b", re.IGNORECASE)
 _SPEECH = re.compile(
-    r"[\"“„«][^\"”“»]*\b(?:I|I'm|I've|you|your|we|my)\b[^\"”“»]*[\"”“»]|^[\"“'‘„«]|"
-    r"(?<!\w)['‘](?=[A-Z])(?:[^'’]|(?<=\w)['’](?=\w))*\b(?:I|you|your|we|my)\b(?:[^'’]|(?<=\w)['’](?=\w))*['’](?!\w)"
+    r"[\"“„«](?>[^\"”“»]*?\b(?:I|you|your|we|my)\b)[^\"”“»]*+[\"”“»]|^[\"“'‘„«]|"
+    r"(?<!\w)['‘](?=[A-Z])(?>(?:[^'’]|(?<=\w)['’](?=\w))*?\b(?:I|you|your|we|my)\b)"
+    r"(?:[^'’]|(?<=\w)['’](?=\w))*+['’](?!\w)"
 )
 
 

@@ -28,14 +28,15 @@ _LOOSE = re.compile(
     re.IGNORECASE,
 )
 _NOW = r"(?:right now|now|currently|today|these days|nowadays|at the moment|at present|again|instead)"
-_ASIDE = re.compile(rf"(?:,? {_NOW}|,? (?:since|as of|from|for|with|near|by) .*|,? \(.*\)|[,.! ])+$", re.IGNORECASE)
+_NOW_ASIDE = re.compile(rf",? {_NOW}", re.IGNORECASE)
+_LAST_ASIDE = re.compile(r",? (?:since|as of|from|for|with|near|by) ", re.IGNORECASE)
 _LEADING = re.compile(rf"^(?:{_NOW},? )", re.IGNORECASE)
 # What may stand between a subject and the phrase: "Jane has just moved to", "Jane's new home city is".
-_BETWEEN = re.compile(rf"(?: (?:{_NOW}|has|just|really|already|actually|new|current|latest))+$", re.IGNORECASE)
+_BETWEEN = re.compile(rf" (?:{_NOW}|has|just|really|already|actually|new|current|latest)", re.IGNORECASE)
 _WHEN = re.compile(r"^(?:since|as of|from|in) [^,]{2,30}, ", re.IGNORECASE)
 _GOING_ON = re.compile(
-    rf" (?:(?:is|am|has been) (?:(?:{_NOW}|just) )?(?:living|working)|has (?:lived|worked)(?=.* since ))"
-    r" (in|at|for|as)\b",
+    rf" (?:(?:is|am|has been) (?:(?:{_NOW}|just) )?(?:living|working)|(?P<has>has (?:lived|worked)))"
+    r" (?P<how>in|at|for|as)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = {"I'm": "is", "I am": "is", "I have": "has", "I was": "was"}
@@ -102,7 +103,7 @@ def _holds(longer: str, shorter: str) -> bool:
 
 
 def _read(statement: str, phrases: Iterable[SinglePhrase]) -> StatedValue | None:
-    text = _GOING_ON.sub(_plainly, _third_person(_WHEN.sub("", statement.replace("’", "'").strip())))
+    text = _in_present(_third_person(_WHEN.sub("", statement.replace("’", "'").strip())))
     lowered = text.lower()
     for phrase, predicate, kind in phrases:
         if predicate in _UNREAD or phrase not in lowered:
@@ -110,7 +111,7 @@ def _read(statement: str, phrases: Iterable[SinglePhrase]) -> StatedValue | None
         first = phrase.split()[0]
         verb = first in _PAST_VERBS or first.endswith("s") or " is " in phrase
         before, found, after = _around(text, lowered, f" {phrase} " if verb and " " in phrase else f" {phrase} is ")
-        subject = _BETWEEN.sub("", before).removesuffix("'s")
+        subject = _without_between(before).removesuffix("'s")
         value = _bare(after)
         if found and value and 0 < len(subject.split()) <= _LONGEST_SUBJECT and not _LOOSE.search(f"{subject} {after}"):
             return StatedValue(_subject(subject), predicate, kind, value)
@@ -122,9 +123,16 @@ def _around(text: str, lowered: str, phrase: str) -> tuple[str, bool, str]:
     return text[: max(at, 0)], at > 0, text[at + len(phrase) :] if at > 0 else ""
 
 
-def _plainly(found: re.Match[str]) -> str:
-    """Return "lives in" for "is living in" or "has lived in"."""
-    return f" {'lives' if ' li' in found[0] else 'works'} {found[1]}"
+def _in_present(text: str) -> str:
+    """Return a statement with "lives in" for "is living in", and for "has lived in" if it says since when."""
+    since = text.rfind(" since ")
+
+    def plainly(found: re.Match[str]) -> str:
+        if found["has"] and found.end("has") > since:
+            return found[0]
+        return f" {'lives' if ' li' in found[0] else 'works'} {found['how']}"
+
+    return _GOING_ON.sub(plainly, text)
 
 
 def _third_person(text: str) -> str:
@@ -146,4 +154,32 @@ def _subject(text: str) -> str:
 
 def _bare(value: str) -> str:
     """Return a value without words that only say when, or with whom."""
-    return _ASIDE.sub("", _LEADING.sub("", value.strip())).strip(" \"'“”")
+    return _without_asides(_LEADING.sub("", value.strip())).strip(" \"'“”")
+
+
+def _without_asides(value: str) -> str:
+    """Return a value without the asides at its end: ", now", " since May", " (for work)" and punctuation.
+
+    Each place is looked at once, from the end. A pattern for this would take exponential time.
+    """
+    asides, closed = {len(value)}, False  # where asides begin that reach to the end
+    for at in range(len(value) - 1, -1, -1):
+        if value[at] == ")":
+            closed = closed or at + 1 in asides
+        elif value[at] in ",.! " and (
+            at + 1 in asides
+            or (closed and value.startswith((" (", ", ("), at))
+            or _LAST_ASIDE.match(value, at)
+            or ((now := _NOW_ASIDE.match(value, at)) and now.end() in asides)
+        ):
+            asides.add(at)
+    return value[: min(asides)]
+
+
+def _without_between(before: str) -> str:
+    """Return the words before a phrase without those that may stand between subject and phrase."""
+    kept = {len(before)}  # where such words begin that reach to the end
+    for at in range(len(before) - 1, -1, -1):
+        if before[at] == " " and (found := _BETWEEN.match(before, at)) and found.end() in kept:
+            kept.add(at)
+    return before[: min(kept)]

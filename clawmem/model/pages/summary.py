@@ -27,7 +27,8 @@ _INVITATION = "<!-- Write here. clawmem rewrites only what is between its two ma
 
 # A mark must be alone on its line, because prose may mention the marks.
 _MARK = re.compile(r"^[ \t]*<!-- clawmem:(begin|end) -->[ \t]*\r?$", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# One without an end reaches to the end of the text, so that it is read once.
+_COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.DOTALL)
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -102,7 +103,8 @@ def generated_part(text: str) -> str | None:
 def own_text(text: str) -> str:
     """Return what people wrote in a summary, without front matter, title, comments and generated part."""
     _, body = split_front_matter(text)
-    own = _COMMENT.sub("", with_generated(body, "") if marker_problem(body) is None else body)
+    shown = with_generated(body, "") if marker_problem(body) is None else body
+    own = _COMMENT.sub(lambda comment: comment[0] if comment["open"] is not None else "", shown)
     return "\n".join(line for line in own.splitlines() if not line.startswith("# ")).strip()
 
 

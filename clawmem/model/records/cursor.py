@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
@@ -32,9 +32,20 @@ def events_after(events: Sequence[Event], reached: DayProgress | None) -> Sequen
 
     Return all events if the read part of the day changed, for example after an undo or a merge.
     """
-    if reached is None or len(events) < reached.events or events[reached.events - 1].id != reached.last:
+    if reached is None or not 0 < reached.events <= len(events) or events[reached.events - 1].id != reached.last:
         return events
     return events[reached.events :]
+
+
+def number_after(events: Iterable[Event], reached: DayProgress | None, counts: Callable[[Event], bool]) -> int:
+    """Return how many of the unread events of a day count, without holding all events at once."""
+    number = 0
+    for place, event in enumerate(events, 1):
+        if reached is not None and place == reached.events and event.id == reached.last:
+            number = 0
+        elif counts(event):
+            number += 1
+    return number
 
 
 def changed_days(old: LearningCursor, new: LearningCursor) -> frozenset[str]:

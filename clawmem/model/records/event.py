@@ -1,7 +1,8 @@
 """The event: something that happened, kept verbatim in a daily ledger, one JSON object per line."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
@@ -134,15 +135,18 @@ def render_events(events: Iterable[Event]) -> bytes:
 
 def parse_events(data: bytes, path: str) -> tuple[Event, ...]:
     """Read a ledger file. Raise Unreadable, naming the line, if it is wrong."""
+    return tuple(each_event(data, path))
+
+
+def each_event(data: bytes, path: str) -> Iterator[Event]:
+    """Yield the events of a ledger file, which may be many. Raise Unreadable, naming the line, at a wrong one."""
     refuse_unread(data, path)
-    events = []
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(BytesIO(data), 1):
         if not line.strip():
             continue
         try:
-            events.append(event_from_record(read_json(line, LEDGER_LINE_BYTES)))
+            yield event_from_record(read_json(line.removesuffix(b"\n"), LEDGER_LINE_BYTES))
         except InvalidInput as problem:
             raise Unreadable(path, number, problem.message) from None
         except (ValueError, AttributeError, TypeError) as problem:
             raise Unreadable(path, number, f"it is not a JSON object ({problem})") from None
-    return tuple(events)

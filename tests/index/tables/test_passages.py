@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import Unreadable
-from clawmem.index.tables.passages import take_in_ledger, take_in_page
+from clawmem.index.tables.passages import _BATCH, take_in_ledger, take_in_page
 from clawmem.index.tables.store import Index, create_in_memory
 from clawmem.model.records.event import Event, render_events
 from clawmem.model.search.passage import row_of
@@ -52,6 +52,20 @@ def test_lines_added_at_the_end_keep_the_rows_before_them(index: Index) -> None:
     assert index.database.execute("SELECT n, id FROM event ORDER BY n").fetchall()[:2] == before
     assert ids(index) == ["evt_1", "evt_2", "evt_3"]
     assert found(index, "three") == ["evt_3"]
+
+
+def test_a_day_of_several_batches_is_taken_in_whole_or_not_at_all(index: Index) -> None:
+    events = [said(number, f"word{number}", session=f"s{number % 3}") for number in range(2 * _BATCH + 7)]
+    data = render_events([*events, events[0]])
+    take_in_ledger(index, DAY, data)
+    assert ids(index) == [event.id for event in events]
+    assert found(index, f"word{2 * _BATCH + 6}") == [f"evt_{2 * _BATCH + 6}"]
+    places = index.database.execute("SELECT sitting, place FROM event ORDER BY n").fetchall()
+    assert places == [(f"2026-11-20 s{number % 3}", number // 3) for number in range(len(events))]
+    with pytest.raises(Unreadable, match=rf"{2 * _BATCH + 9}"):
+        take_in_ledger(index, DAY, data + b"{broken\n")
+    assert ids(index) == []
+    assert found(index, "word1") == []
 
 
 def test_an_edit_before_the_end_is_seen_even_where_the_length_stays(index: Index) -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.records.cursor import DayProgress, LearningCursor, events_after, parse_cursor, render_cursor
+from clawmem.model.records.cursor import (
+    DayProgress,
+    LearningCursor,
+    events_after,
+    number_after,
+    parse_cursor,
+    render_cursor,
+)
 from clawmem.model.records.event import Event
 
 
@@ -23,6 +30,18 @@ def test_only_what_came_after_is_unread() -> None:
 def test_a_day_that_changed_before_that_point_is_read_again() -> None:
     assert len(events_after(_events("a"), DayProgress(2, "b"))) == 1
     assert len(events_after(_events("a", "x", "b", "c"), DayProgress(2, "b"))) == 4
+
+
+@given(
+    st.lists(st.sampled_from("abc"), max_size=6),
+    st.none() | st.builds(DayProgress, st.integers(-3, 7), st.sampled_from("abc")),
+)
+def test_the_unread_events_are_counted_one_by_one_as_they_are_listed(
+    ids: list[str], reached: DayProgress | None
+) -> None:
+    day = _events(*ids)
+    wanted = sum(one.id != "c" for one in events_after(day, reached))
+    assert number_after(iter(day), reached, lambda event: event.id != "c") == wanted
 
 
 @given(

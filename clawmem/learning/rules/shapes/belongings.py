@@ -59,7 +59,7 @@ def classify_belonging(reading: g.ParsedClause, setting: ClauseContext) -> Claus
         return ClauseShape("relationship", "name", rest, 0.75, 0.9)
     if reading.lemma == "be" and is_person(reading.subject) and re.match(r"(?:called|named) [A-Z]", rest):
         return ClauseShape("relationship", "name", rest.split(" ", 1)[1], 0.75, 0.9)
-    if reading.aspect == g.BE and not reading.past and not reading.negated and SUPERIOR.fullmatch(owned):
+    if reading.aspect == g.BE and not reading.past and not reading.negated and _OWN_SUPERIOR.fullmatch(owned):
         bare = re.sub(r" (?:any ?more|any longer)$", "", rest)
         return ClauseShape("relationship", "name", bare, 0.7, 0.85, ended=reading.ended) if is_name(bare) else None
     of_other = _OTHERS.match(owned)
@@ -86,7 +86,8 @@ def _moved(reading: g.ParsedClause) -> ClauseShape | None:
 
 _DUE = re.compile(r"due (?:(?:on|by|at|in) )?(?P<when>(?:the )?(?:[A-Z]|\d).*)")
 # Of these one has one at a time.
-SUPERIOR = re.compile(r"(?:(?:new|current|direct|line) )*(?:boss|manager|supervisor|landlord|landlady)$")
+SUPERIOR = re.compile(r"(?:boss|manager|supervisor|landlord|landlady)$")
+_OWN_SUPERIOR = re.compile(rf"(?:(?:new|current|direct|line) )*{SUPERIOR.pattern}")
 _HEAD = re.compile(r"[\w' -]+?(?= (?:for|of|to|with|on|in|at) |$)")
 _ON_DAY = re.compile(r"(?:on |at |in |scheduled (?:for|on) |set for |due )?\S*\d|(?:on|next|this) ")
 _OTHERS = re.compile(r"(?P<who>(?:[\w-]+ ){0,2}(?P<noun>[a-zé]+)(?:,? [A-Z]\w+)?)'s (?P<what>[a-z -]+)$")

@@ -56,7 +56,7 @@ def classify_former(reading: g.ParsedClause, setting: ClauseContext) -> ClauseSh
 
 def classify_ending(reading: g.ParsedClause) -> ClauseShape | None:
     """Classify a clause with "no longer"."""
-    rest = re.sub(r"\s*\b(?:anymore|any more|any longer)\b.*", "", reading.rest).rstrip(" .!,")
+    rest = re.sub(r"(?<!\s)\s*+\b(?:anymore|any more|any longer)\b.*", "", reading.rest).rstrip(" .!,")
     if not rest or VAGUE.match(rest):
         return None
     if reading.lemma == "work" and re.match(r"(?:at|for) ", rest):

@@ -12,8 +12,8 @@ from clawmem.memory.health.checks.problem import INFO, WARNING, HealthProblem
 from clawmem.memory.health.learning_state import failure_sentences, missing_key_sentence
 from clawmem.model.language.dates import moment_of
 from clawmem.model.language.text import counted
-from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, events_after, parse_cursor
-from clawmem.model.records.event import MODEL_RUN, parse_events
+from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, number_after, parse_cursor
+from clawmem.model.records.event import MODEL_RUN, Event, each_event
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.vault import Vault
 
@@ -42,11 +42,14 @@ def learning_problems(vault: Vault, ledgers: Iterable[str], now: datetime) -> It
 
 def _unread_events(vault: Vault, path: str, reached: Mapping[str, DayProgress]) -> int:
     try:
-        events = parse_events(vault.read(path) or b"", path)
+        events = each_event(vault.read(path) or b"", path)
+        return number_after(events, reached.get(PurePosixPath(path).stem), _is_learned_from)
     except Unreadable:
         return 0  # reported with the file
-    waiting = events_after(events, reached.get(PurePosixPath(path).stem))
-    return sum(1 for one in waiting if not one.metadata or MODEL_RUN not in one.metadata)
+
+
+def _is_learned_from(event: Event) -> bool:
+    return not event.metadata or MODEL_RUN not in event.metadata
 
 
 def _waiting(vault: Vault, ledgers: Iterable[str], last: HeartbeatRun | None, now: datetime) -> Iterator[HealthProblem]:

@@ -50,7 +50,7 @@ def read_review(path: str, data: bytes) -> tuple[FiledProposal | None, list[Heal
 
 def line_of(text: str, key: str) -> int | None:
     """The line on which a top-level key begins, or None where it cannot be found."""
-    wanted = re.compile(rf'\s*[{{,]?\s*"{re.escape(key)}"\s*:')
+    wanted = re.compile(rf'\s*+(?:[{{,]\s*+)?"{re.escape(key)}"\s*:')
     return next((number for number, line in enumerate(text.split("\n"), 1) if wanted.match(line)), None)
 
 
