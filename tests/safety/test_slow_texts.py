@@ -148,7 +148,6 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.rules.shapes.deeds", "limit"): lambda: [*filter(None, deeds._STRONG_ONLY_WITH.values())],
     ("clawmem.learning.rules.shapes.undertakings", "limit"): lambda: [*filter(None, undertakings._ONLY_WITH.values())],
     ("clawmem.learning.rules.shapes.habits", "accept"): lambda: _strings("clawmem.learning.rules.shapes.habits"),
-    ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Lisbon(?!\w)"],
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
