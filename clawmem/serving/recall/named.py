@@ -14,6 +14,7 @@ from clawmem.model.records.entity import kind_of, title_of
 from clawmem.model.search.ranking import AskedOf
 
 _PERSON = "person"
+_ASKING = ("user", "the user")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -32,7 +33,8 @@ def facts_asked_of(index: Index, question: str, found: Mapping[int, PlacedFact])
         name = _name_of(one, names, called, capitals)
         if name:
             named[n] = name
-            if kind_of(one.entity) == _PERSON or name.split()[0] in capitals:
+            # "My mother" asks the user, and is about somebody else.
+            if name not in _ASKING and (kind_of(one.entity) == _PERSON or name.split()[0] in capitals):
                 persons.add(name)
     others: set[int] = set()
     if persons:
