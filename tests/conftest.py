@@ -1,4 +1,4 @@
-"""What every test stands on: a pinned clock, pinned ids, a home and a git identity of its own, a real vault."""
+"""Fixtures of all tests: a fixed clock, fixed ids, a separate home and git identity, and a real vault."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Result(NamedTuple):
 
 
 class Command(Protocol):
-    """Runs `clawmem` as a process of its own, in a fresh vault."""
+    """Run `clawmem` as a separate process, in a new vault."""
 
     def __call__(
         self,

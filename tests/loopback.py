@@ -116,7 +116,7 @@ def serving(*behaviours: Behaviour) -> Iterator[Loopback]:
 
 
 def closed_address() -> str:
-    """An address on which nobody listens."""
+    """Return an address without a listening server."""
     with serving(says("")) as gone:
         return gone.address
 
@@ -140,7 +140,7 @@ def refuses(status: int, message: str = "no", kind: str = "error") -> Behaviour:
 
 
 def embeds(*topics: str, tokens: int = 5) -> Behaviour:
-    """Answer as the embeddings protocol has it: each text's vector says which topics, words in a row, it speaks of."""
+    """Answer in the embeddings protocol: the vector of each text shows which topics (rows of words) it contains."""
 
     def answer(asked: Asked) -> Wire:
         rows = [

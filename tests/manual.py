@@ -1,4 +1,4 @@
-"""The generated parts of docs/commands.md, made from the table of verbs. `make docs` writes them anew."""
+"""The generated parts of docs/commands.md, made from the table of verbs. `make docs` writes them."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def blocks(page: str) -> dict[str, str]:
 
 
 def with_blocks(page: str) -> str:
-    """The manual with each generated part written anew; a new command follows the others of its verb, and a new verb
-    stands at the end."""
+    """Return the manual with each generated part updated. A new command is added after the other commands of its verb,
+    and a new verb at the end."""
     known = {name: f"<!-- begin: {name} -->\n{reference(name, one)}<!-- end -->\n" for name, one in commands().items()}
     page = _BLOCK.sub(lambda found: known.get(found["name"], ""), page)
     for name, block in known.items():

@@ -20,7 +20,7 @@ LEFT = [*range(22), 24, 28, 32, 48, 64, 80, 96, 128]
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small file system of its own."""
+    """A separate small file system."""
     place = tmp_path / "disk"
     place.mkdir()
     if os.geteuid() != 0:

@@ -1,4 +1,5 @@
-"""The heartbeat: learns with exact evidence, folds, archives, refreshes; the second beat changes nothing."""
+"""The heartbeat: it learns with exact evidence, counts accesses, archives and updates pages; a second heartbeat changes
+nothing."""
 
 from __future__ import annotations
 
@@ -266,7 +267,7 @@ def test_nights_missed_are_made_up_for(vault: Vault, caller: Caller) -> None:
 
 
 class Between(Disk):
-    """A disk that lets something happen once in the middle of a beat, while no act holds the vault."""
+    """A disk that makes something happen once in the middle of a heartbeat, while no step holds the lock."""
 
     def __init__(self, happens: Callable[[], object]) -> None:
         self.happens: Callable[[], object] | None = happens

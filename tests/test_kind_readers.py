@@ -1,4 +1,4 @@
-"""A file of each kind that nobody can read, before every reader: each names it, none breaks, none loses it."""
+"""An unreadable file of each kind, for every reader: each reader names it, and none fails or loses it."""
 
 from __future__ import annotations
 

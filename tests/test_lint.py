@@ -17,7 +17,7 @@ LINTER = Path(sys.executable).parent / "lint-imports"
 
 
 class Break(NamedTuple):
-    """A line that breaks a contract, the module it is put in, and the sentence by which the linter tells."""
+    """A line that breaks a contract, the module that gets it, and the sentence of the linter."""
 
     contract: str
     module: str

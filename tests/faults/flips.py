@@ -116,8 +116,8 @@ def _join(root: Path) -> None:
 
 
 def damages(root: Path, count: int, seed: int) -> Iterator[Damage]:
-    """Damages spread over all files, each as likely as any other whatever its size; a third of them in git's and our
-    own files outside the objects."""
+    """Return damages spread over all files, each file equally likely whatever its size; a third of them are in files of
+    git and clawmem other than objects."""
     chance = random.Random(seed)
     files = [path for path in sorted(_files(root)) if path.stat().st_size]
     few = [path for path in files if _is_state(path.relative_to(root).as_posix())]

@@ -52,7 +52,7 @@ def _sweep(make: Callable[[], None], target: Path) -> None:
 
 
 def kill_restore(root: Path, environment: Mapping[str, str], count: int, folder: Path) -> Tally:
-    """The new vault is not there, or whole; what a killed restore left is swept by the next one."""
+    """The new vault is missing or complete; the next restore deletes the files that a killed restore left."""
     arena = Arena(root, environment, seed=count)
     for number in range(20):
         arena.remember(f"This fact was backed up, number {number}.")

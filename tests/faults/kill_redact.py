@@ -43,7 +43,7 @@ class Leak:
             arena.run("remember", text, "--entity", "areas/house")
 
     def texts(self, word: str) -> list[str]:
-        """What the facts say, with the secret or what stands in its place."""
+        """Return the statements of the facts, with the secret or with its replacement."""
         return [f"Door {self.number} {door} opens with {word}." for door in range(DOORS)]
 
     def command(self) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Leak:
         return ("redact", "--pattern", self.secret, "--yes")
 
     def is_gone(self) -> bool:
-        """Whether it is gone; raises where it is half gone, or gone with what stood around it."""
+        """Return whether the secret is gone; raise if it is partly gone, or if other text is gone too."""
         root, environment = self.arena.root, self.arena.environment
         known = {one["fact"] for one in facts(root)}
         left = redaction.find_remains(Vault(root, environment), partial(contains_text, texts=(self.secret,)))
@@ -67,7 +67,7 @@ class Leak:
 
 
 def kill_redact(root: Path, environment: Mapping[str, str], count: int) -> Tally:
-    """One secret after the other; each is redacted until it is gone, and never comes back."""
+    """Redact secrets one after another under kills; each disappears and never returns."""
     arena = Arena(root, environment, seed=count)
     leaks: list[Leak] = []
 

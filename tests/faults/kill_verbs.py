@@ -26,7 +26,7 @@ def kill_remember(root: Path, environment: Mapping[str, str], count: int) -> Tal
 
 
 def kill_supersede(root: Path, environment: Mapping[str, str], count: int) -> Tally:
-    """One chain of facts grows under kills; its links stay whole and exactly one fact of it stands."""
+    """A chain of facts grows under kills; its links stay valid and exactly one of its facts is current."""
     arena = Arena(root, environment, seed=count)
     arena.run("remember", "The keeper is number 0.", "--entity", "projects/chain")
 
@@ -49,7 +49,8 @@ def kill_supersede(root: Path, environment: Mapping[str, str], count: int) -> Ta
 
 
 def kill_heartbeat(root: Path, environment: Mapping[str, str], count: int) -> Tally:
-    """Accesses are folded exactly once, and each event is learned from at most once, whenever the kill falls."""
+    """Each access is counted exactly once, and each event is learned from at most once, at whatever moment the process
+    is killed."""
     arena = Arena(root, environment, seed=count)
     arena.run("remember", "The lighthouse keeper likes anchovies.", "--entity", "projects/light")
     shown = 0

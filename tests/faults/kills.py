@@ -33,7 +33,7 @@ class Arena:
         self.chance = random.Random(seed)
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a real command, in a process group of its own."""
+        """Start a real command in a separate process group."""
         return subprocess.Popen(
             [sys.executable, "-m", "clawmem", *arguments],
             cwd=self.root,
@@ -70,7 +70,7 @@ class Arena:
         return process.returncode
 
     def duration(self, arguments: tuple[str, ...]) -> float:
-        """How long a command takes when nobody kills it, in seconds."""
+        """Return how many seconds a command takes if it is not killed."""
         start = time.perf_counter()
         self.run(*arguments)
         return time.perf_counter() - start

@@ -27,7 +27,8 @@ Act = Callable[[Vault], None]
 
 
 class Scenario(NamedTuple):
-    """`allowed` are the numbers of new commits after which HEAD may stand; `texts` the facts of the finished act."""
+    """`allowed` contains the possible numbers of new commits in HEAD; `texts` contains the facts of the finished
+    act."""
 
     prepare: Act
     act: Act
@@ -120,7 +121,7 @@ _HUB = ".git/hub.git"
 
 
 def _apart(vault: Vault) -> None:
-    """A vault that knows something of its own, and a repository, copied along with it, that knows something else."""
+    """Create a vault with a fact of its own, and a repository beside it with another fact."""
     _first(vault)
     environment = vault.git.environment
     git(vault.root, environment, "init", "-q", "--bare", "-b", "main", _HUB)

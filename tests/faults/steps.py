@@ -147,7 +147,7 @@ def _end(*processes: subprocess.Popen[bytes]) -> None:
 
 
 def faulty_vault(root: Path, environment: Mapping[str, str], steps: Steps) -> Vault:
-    """A vault that stands on a faulty disk and a faulty git."""
+    """A vault on a faulty disk with a faulty git."""
     vault = Vault(root, environment, FaultyDisk(steps))
     vault.git = FaultyGit(root, environment, steps)
     return vault

@@ -86,8 +86,8 @@ def test_a_word_altered_in_the_search_index(vault: Vault, text: bytes) -> None:
 
 
 def test_a_name_altered_wherever_the_search_index_has_it(vault: Vault) -> None:
-    """What a fact points at stands in its line, in the table of edges, and in what finds an edge: whichever of them is
-    altered, the others tell, or it is missed and doctor says so."""
+    """The target of a fact is in its line, in the edge table and in the index of that table. If one of them is altered,
+    the others give the target, or it is missing and doctor reports it."""
     prepare(vault)
     field = Range(Vault(vault.root, vault.git.environment))
     for text in (b"projects/towage", b"contradicts"):

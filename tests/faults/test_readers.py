@@ -1,4 +1,4 @@
-"""Readers and writers at once: no reader fails, whatever becomes of the index meanwhile."""
+"""Readers and writers at the same time: no reader fails, even if the index disappears."""
 
 from __future__ import annotations
 

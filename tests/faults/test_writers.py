@@ -1,4 +1,4 @@
-"""Eight processes write at once: nobody fails, nothing is lost."""
+"""Eight processes write at the same time: none fails, and nothing is lost."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _ROUNDS = 6
 
 
 class Told(NamedTuple):
-    """What the machines were told, and what must be true of it in the end."""
+    """The statements given to the machines, and the conditions that must hold at the end."""
 
     said: dict[str, str]
     ended: set[str]
@@ -93,7 +93,7 @@ class Wandering:
                 self.done[-1] += f": {problem.message[:90]}"
 
     def meet(self) -> None:
-        """Bring all together: until every machine stands where the others do."""
+        """Sync all machines until all of them have the same commit."""
         for machine in self.machines:
             _settle_merge(machine)
             machine.sync()
@@ -153,7 +153,7 @@ class Wandering:
 
 
 def held(machine: Machine) -> dict[str, Fact]:
-    """Facts by id as the branch has them; of one that stands twice the first."""
+    """Return the facts of the branch by id; of a doubled id, the first."""
     vault = machine.vault
     paths = [path for path in _tracked(machine) if path.endswith("items.json") and name_of_path(path)]
     found: dict[str, Fact] = {}
@@ -168,7 +168,7 @@ def _tracked(machine: Machine) -> list[str]:
 
 
 def _drop_copies(machine: Machine) -> None:
-    """Do what a person does who is told that a copy was left alone: it goes, and what is missing comes back."""
+    """Delete the copies that were left alone and restore the missing files, as a person would."""
     settled = machine.git("status", "--porcelain", "-z", "--untracked-files=all").split("\0")
     fresh = [line[3:] for line in settled if line.startswith("??") and line.endswith("items.json")]
     known = set(held(machine))
@@ -295,7 +295,7 @@ def _sync(life: Wandering, machine: Machine) -> None:
 
 
 def _redact(life: Wandering, machine: Machine) -> None:
-    """A secret goes in one clone, its history replaces that of the remote, and the others are cloned anew."""
+    """Redact a secret in one clone, replace the history of the remote, and clone the others again."""
     life.meet()
     fact = life.standing(machine)
     if fact is None:
@@ -321,7 +321,7 @@ _ACTS: tuple[Act, ...] = (
 
 
 def wander(seed: int, template: Path, folder: Path, environment: Mapping[str, str], steps: int) -> None:
-    """One history, begun to end; what was done stands in the failure."""
+    """Run one history from start to end; a failure shows its steps."""
     life = Wandering(seed, template, folder, environment, redacts=seed % 5 == 0)
     try:
         life.live(steps)

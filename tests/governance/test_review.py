@@ -72,7 +72,7 @@ def fact(words: str, **more: object) -> Fact:
 
 
 def keep(vault: Vault, caller: Caller, words: str, **more: object) -> Fact:
-    """A fact that stands in the vault."""
+    """Add a current fact to the vault."""
     return remember(vault, [Draft(fact(words, **more), "areas/people/dana")], caller).facts[0].fact
 
 

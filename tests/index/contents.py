@@ -42,7 +42,7 @@ def contents(index: Index) -> dict[str, Any]:
 
 
 def found(index: Index) -> dict[str, list[str]]:
-    """For many of the words that stand in the facts, the ids of the facts each finds."""
+    """Return the ids of the facts found by each of many words of the facts."""
     ids = dict(index.database.execute("SELECT n, id FROM fact"))
     words = {word for one in all_facts(index) for word in re.findall(r"\w+", search_text(one.entity, one.fact))}
     probes = [*sorted(words)[:PROBES], "jane", "project", "absentia"]

@@ -26,7 +26,8 @@ Instant = datetime | None
 
 
 def some_time(chance: random.Random, end: bool = False) -> tuple[str | None, Instant]:
-    """A time as a hand or a program may write it into a fact, and what it means; few days, so that many meet."""
+    """Draw a time in a form that a person or a program may write, with its meaning; few days, so that many are
+    equal."""
     moment = FIRST + timedelta(seconds=chance.choice((0, 1, 3600, 43_200, 86_399)) + 86_400 * chance.randrange(70))
     form = chance.randrange(8)
     if form == 0:

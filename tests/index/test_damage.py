@@ -147,7 +147,7 @@ def test_a_byte_that_is_no_text(vault: Vault, what: str) -> None:
 
 
 def test_a_transaction_that_sqlite_ended_by_itself(vault: Vault) -> None:
-    """Where the disk is full SQLite rolls back on its own; the error that is told is that of the disk."""
+    """If the disk is full, SQLite rolls back by itself; the reported error is that of the disk."""
     index = open_index(vault)
     (pages,) = index.database.execute("PRAGMA page_count").fetchone()
     index.database.execute(f"PRAGMA max_page_count = {pages}")

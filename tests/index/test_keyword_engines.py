@@ -1,4 +1,4 @@
-"""One suite for both keyword engines: whatever is said of one must hold for the other."""
+"""One test suite for both keyword engines."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Opened:
         return [match.n for match in self.engine.search(words, limit)]
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close everything."""
         self.engine.close()
         self.database.close()
 

@@ -74,7 +74,7 @@ class World:
         (self.vault.root / f"ledger/{day}.jsonl").unlink(missing_ok=True)
 
     def rewind(self, day: str) -> None:
-        """A person makes learning begin a day anew."""
+        """A person resets learning to the start of a day."""
         cursor = parse_cursor(self.vault.read(CURSOR_PATH))
         days = {key: value for key, value in cursor.days.items() if key != day}
         (self.vault.root / CURSOR_PATH).write_bytes(render_cursor(cursor._replace(days=days)))

@@ -1,4 +1,4 @@
-"""Ingest: verbatim, each once, in bounded parts; what nobody said is never learned."""
+"""Ingest: events are stored verbatim, once, in bounded parts; text that nobody said is never learned from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines that share one memory: clones of a vault that meet at a bare repository."""
+"""Machines that share one memory: clones of a vault with a common bare repository."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REVIEW = SyncOptions()
 
 
 class Machine:
-    """One clone, with ids of its own."""
+    """One clone, with separate ids."""
 
     def __init__(self, root: Path, environment: Mapping[str, str], seed: int) -> None:
         self.root = root
@@ -40,7 +40,7 @@ class Machine:
         return [one.fact for one in remember(self.vault, drafts, self.caller).facts]
 
     def sync(self, wanted: SyncOptions = REVIEW) -> SyncResult:
-        """Meet the others."""
+        """Sync with the others."""
         return sync(self.vault, self.caller, wanted)
 
     def git(self, *arguments: str) -> str:
@@ -52,7 +52,7 @@ class Machine:
         return self.git("rev-parse", "HEAD").strip()
 
     def facts(self) -> dict[str, Fact]:
-        """Every fact by id; none stands twice."""
+        """Return every fact by id; raise if an id occurs twice."""
         pages = (path for path in work_files(self.root) if path.name == "items.json")
         found = [fact for path in pages for fact in parse_items(path.read_bytes(), str(path))]
         assert len({fact.id for fact in found}) == len(found)

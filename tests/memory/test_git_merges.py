@@ -50,7 +50,7 @@ def pull(machine: Machine) -> subprocess.CompletedProcess[bytes]:
 
 
 def forget_driver(machine: Machine) -> None:
-    """A clone in which git was told nothing."""
+    """A clone without the merge driver."""
     for name in ("clawmem", "union"):
         machine.git("config", "--remove-section", f"merge.{name}")
 

@@ -154,7 +154,7 @@ class Ran(NamedTuple):
 
 
 def _run(root: Path, environment: Mapping[str, str], *arguments: str) -> Ran:
-    """A verb in a process of its own, which has clawmem imported already."""
+    """Run a verb in a separate process that has already imported clawmem."""
     said = root.parent / "said"
     child = os.fork()
     if child == 0:
@@ -211,7 +211,7 @@ class Meeting(NamedTuple):
         git(self.theirs, self.environment, "push", "-q", "origin", "HEAD:main")
 
     def meets(self, *arguments: str) -> Ran:
-        """Run a verb; whatever it says, it is no bug, no signal, and no waste."""
+        """Run a verb and check that it does not end in a bug or by a signal, and does not waste time or memory."""
         ran = _run(self.mine, self.environment, *arguments)
         assert ran.code in (0, 1, 2, 4, 12), (arguments, ran.code, ran.said[-2000:])
         assert ran.cpu < _CPU_SECONDS, (arguments, ran.cpu)
@@ -236,7 +236,7 @@ class Meeting(NamedTuple):
 
 @pytest.fixture(scope="module")
 def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Meeting:
-    """Two clones that have met, made once and copied for each plant."""
+    """Two synced clones, created once and copied for each test."""
     folder = tmp_path_factory.mktemp("meeting")
     home = folder / "home"
     home.mkdir()
@@ -265,7 +265,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Meeting
 
 @pytest.fixture
 def meeting(prepared: Meeting, tmp_path: Path) -> Meeting:
-    """A copy of the two clones and what they meet at."""
+    """Copy the two clones and their remote."""
     folder = tmp_path / "meeting"
     subprocess.run(["cp", "-a", str(prepared.mine.parent), str(folder)], check=True)
     return Meeting(folder / "mine", folder / "theirs", prepared.environment)

@@ -29,7 +29,7 @@ OUTSIDE = "from outside, unverified"
 
 @pytest.fixture
 def two(tmp_path: Path, environment: Mapping[str, str]) -> tuple[Machine, Machine]:
-    """A vault and a clone of it by git, each on a machine of its own."""
+    """A vault and a git clone of it, each on a separate machine."""
     hub = make_hub(tmp_path, environment)
     create_vault(tmp_path / "one", environment, NOW)
     one = Machine(tmp_path / "one", environment, 1)

@@ -1,4 +1,5 @@
-"""An id stands in one place: after folders renamed and copied by hand, merges by git, commits by a person."""
+"""An id exists in one place, after folders were renamed or copied by hand, after merges by git, and after commits by a
+person."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SITE = "projects/site"
 
 
 def places(machine: Machine, fact_id: str) -> list[tuple[str, str]]:
-    """Where a fact stands in the branch, and as what."""
+    """Return the place and the status of a fact in the branch."""
     paths = [path for path in machine.vault.files_at("HEAD", "life") if path.endswith("items.json")]
     held = machine.vault.contents_at("HEAD", paths)
     return [
@@ -62,7 +63,8 @@ def three(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
 
 
 def test_a_merge_by_git_that_is_met_after_the_entity_moved_brings_no_file_back(three: list[Machine]) -> None:
-    """The smallest history in which a merge completed anew resurrected an archived entity, with an ended fact in it."""
+    """The smallest history in which the repeated completion of a merge restored an archived entity with an ended
+    fact."""
     one, other, third = three
     (red,) = one.keep("The site is red.", entity=SITE)
     (slow,) = one.keep("The boat is slow.", entity="projects/boat")

@@ -1,4 +1,4 @@
-"""An agent is told nothing from another agent's workspace, by whatever verb; a person reads everything."""
+"""No verb shows an agent anything from the workspace of another agent; a person can read everything."""
 
 from __future__ import annotations
 

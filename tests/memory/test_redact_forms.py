@@ -1,4 +1,4 @@
-"""Redact in every form that a file or an object of git can give a text, by whatever road it came."""
+"""Redaction of every form of a text in files and git objects, whatever way it came in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A secret that was redacted on one machine, and machines that still have it: it does not come back by itself."""
+"""A secret was redacted on one machine, and other machines still have it: it does not return by itself."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def redacted(machine: Machine) -> None:
 
 
 def take_record_out(machine: Machine) -> None:
-    """What tells of the redaction goes, by plain git."""
+    """Remove the record of the redaction with plain git."""
     machine.git("rm", "-q", RECORD)
     machine.git("commit", "-qm", "away with it")
 

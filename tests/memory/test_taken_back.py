@@ -1,4 +1,5 @@
-"""What one machine took back and another rests on: events that facts cite, withdrawn facts that merges let stand."""
+"""One machine withdrew something on which another depends: events that facts cite, and withdrawn facts that merges made
+current."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ NUTS = "I am allergic to peanuts."
 
 
 def said(machine: Machine, *texts: str) -> None:
-    """Messages of a user, taken in."""
+    """Ingest messages of a user."""
     messages = [Message(1, "user", text, f"2026-11-20T1{hour}:00:00Z") for hour, text in enumerate(texts)]
     ingest(machine.vault, messages, machine.caller, "chat")
 

@@ -1,5 +1,5 @@
-"""A vault that somebody hands over: whatever is planted in it, no command runs a program, touches a file outside the
-vault, waits for ever or ends in a bug."""
+"""A vault from somebody else: with whatever files in it, no command runs a program, touches a file outside the vault,
+hangs or ends in a bug."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def scene(prepared: Path, tmp_path: Path) -> Scene:
 
 
 def _state_of(folder: Path) -> dict[str, tuple[str, object]]:
-    """Every path below a folder, with what stands there."""
+    """Return every path below a folder, with its kind and contents."""
     found: dict[str, tuple[str, object]] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))

@@ -47,7 +47,7 @@ class Stranger:
 
 @contextmanager
 def stranger() -> Iterator[Stranger]:
-    """A server that takes whatever it is given."""
+    """A server that accepts all requests."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     server.daemon_threads = True
     listening = Stranger(server.server_address[1])

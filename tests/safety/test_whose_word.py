@@ -43,7 +43,7 @@ def poison(mark: str) -> str:
 
 
 def line(**record: Any) -> Callable[[str], Told]:
-    """One message in which P stands for the poison."""
+    """Return one message with the poison in place of P."""
     return lambda p: Told(filled({"content": "P", **record}, p), "chat.jsonl", "jsonl")
 
 
@@ -68,7 +68,7 @@ def put(value: Any, p: str) -> Any:
 
 
 def user(text: str) -> Callable[[str], Told]:
-    """A message of the user's in which P stands for the poison."""
+    """Return a message of the user with the poison in place of P."""
     return line(role="user", content=text)
 
 

@@ -54,7 +54,7 @@ class Point(NamedTuple):
 
 
 class World:
-    """A vault with a past of its own, and chance. The clock only moves forward."""
+    """A vault with a random history. The clock only moves forward."""
 
     def __init__(self, root: Path, environment: Mapping[str, str], seed: int) -> None:
         self.chance = random.Random(seed)
@@ -67,7 +67,7 @@ class World:
 
     @property
     def vault(self) -> Vault:
-        """The vault, opened anew, for settings and catalog may have changed."""
+        """Return the vault, opened again, because settings and catalog may have changed."""
         return Vault(self.root, self.environment)
 
     def caller(self, agent: str | None = None) -> Caller:
@@ -143,7 +143,7 @@ def use(world: World) -> None:
 
 
 def forget(world: World) -> None:
-    """Archive what nobody used for long."""
+    """Archive facts that were not used for a long time."""
     world.now += timedelta(days=world.chance.choice((1, 100)))
     archive_decayed(world.vault, world.caller())
 
@@ -164,7 +164,7 @@ def move(world: World) -> None:
 
 
 def hear(world: World) -> None:
-    """Take in what somebody said."""
+    """Ingest a message."""
     said = [Message(n, "user", world.draft().fact.fact, stamp(world.now), speaker="Ravi") for n in (1, 2)]
     ingest(world.vault, said, world.caller(), "chat")
 

@@ -1,4 +1,4 @@
-"""Whatever is in a vault and whatever the budget: never a token more, never a fact that is gone."""
+"""For every vault and budget, a context never exceeds the budget and never contains a withdrawn fact."""
 
 from __future__ import annotations
 

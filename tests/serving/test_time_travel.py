@@ -1,4 +1,4 @@
-"""`--at` gives what recall, list and context gave at that commit, whatever happened since."""
+"""`--at` returns what recall, list and context returned at that commit, whatever happened since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every transcript in this folder is what the real commands print. CLAWMEM_UPDATE_TRANSCRIPTS=1 writes them anew."""
+"""Each transcript in this folder matches the output of the real commands. CLAWMEM_UPDATE_TRANSCRIPTS=1 updates them."""
 
 from __future__ import annotations
 

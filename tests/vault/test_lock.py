@@ -66,7 +66,7 @@ def test_the_lock_ends_with_its_process(vault: Vault, holder: subprocess.Popen[b
 
 
 def test_a_git_process_that_outlives_its_clawmem_keeps_the_lock(vault: Vault) -> None:
-    """clawmem may die alone: until its git has ended too, nobody else may write."""
+    """clawmem is killed alone: no other process may write until its git has ended."""
     vault.prepare_state()
     path = vault.state / "lock"
     with writer_lock(path, 1, "starting") as descriptor:

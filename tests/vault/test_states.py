@@ -30,7 +30,7 @@ def test_a_detached_head_is_refused_and_nothing_is_lost(vault: Vault, environmen
 
 
 def _diverge(vault: Vault, environment: dict[str, str]) -> None:
-    """Two branches that changed the same line of MEMORY.md, and a git that was not told how clawmem merges."""
+    """Two branches that changed the same line of MEMORY.md, and a git without the merge driver."""
     git(vault.root, environment, "config", "--remove-section", "merge.clawmem")
     page = vault.root / "MEMORY.md"
     git(vault.root, environment, "checkout", "-q", "-b", "side")
@@ -157,7 +157,7 @@ def test_a_deleted_state_folder_loses_nothing(vault: Vault, environment: dict[st
 
 
 def _in_own_mounts(script: str, root: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
-    """Run a shell script with mounts of its own, which need no cleaning up; skip where the machine forbids it."""
+    """Run a shell script with separate mounts, which need no cleanup; skip if the machine forbids it."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("mounting needs root on Linux")
     if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:

@@ -97,8 +97,8 @@ def _propositions_in(event: Event, catalog: Catalog, voice: Speaker) -> tuple[Pr
 
 
 def _of_the_user(proposition: Proposition) -> bool:
-    told = (proposition.statement, proposition.subject, proposition.object)
-    return any(THE_USER.casefold() in (text or "").casefold() for text in told)
+    found = (proposition.statement, proposition.subject, proposition.object)
+    return any(THE_USER.casefold() in (text or "").casefold() for text in found)
 
 
 def _quoting(event: Event, proposition: Proposition) -> Proposition:
@@ -129,7 +129,7 @@ def _in_sentence(sentence: TextSpan, event: Event, voice: Speaker) -> Iterator[P
     elif kept:
         rest, proposition = kept
         inner = list(_in_clauses(rest, event, voice)) if rest else []
-        yield from (told._replace(confidence=0.95, importance=max(told.importance, 0.8)) for told in inner)
+        yield from (found._replace(confidence=0.95, importance=max(found.importance, 0.8)) for found in inner)
         if not inner and proposition:
             yield proposition
     elif not noise.is_jest(sentence.text) and (voice.chat or not noise.is_question(sentence.text)):
@@ -164,10 +164,10 @@ def _in_parts(piece: TextSpan, event: Event, voice: Speaker) -> Sequence[Proposi
     """What a clause says; where it tells of a home or an employer, those whom it names on the way as well."""
     each = [list(_in_clause(part, event, voice)) for part in split_home_and_work(piece)]
     whole_too = len(each) > 1 and not all(each)
-    told = list(_in_clause(piece, event, voice)) if whole_too else [one for part in each for one in part]
-    if any(one.predicate in _WITH_COMPANY for one in told):
-        told += [_kinship(one.relation, TextSpan("", one.start, one.end), event, voice) for one in people_named(piece)]
-    return told
+    found = list(_in_clause(piece, event, voice)) if whole_too else [one for part in each for one in part]
+    if any(one.predicate in _WITH_COMPANY for one in found):
+        found += [_kinship(one.relation, TextSpan("", one.start, one.end), event, voice) for one in people_named(piece)]
+    return found
 
 
 def _in_clause(piece: TextSpan, event: Event, voice: Speaker) -> Sequence[Proposition]:
@@ -178,8 +178,8 @@ def _in_clause(piece: TextSpan, event: Event, voice: Speaker) -> Sequence[Propos
         return [as_resumed(one) for one in _read(again, event, voice) if one.predicate == "dislikes"]
     piece = object_first(plain_form(with_antecedent(piece, event.text), event.text))
     kept, former = split_correction(piece)
-    told = list(_read(kept, event, voice, former)) if former else []
-    return told if any(one.former for one in told) else list(_read(piece, event, voice))
+    found = list(_read(kept, event, voice, former)) if former else []
+    return found if any(one.former for one in found) else list(_read(piece, event, voice))
 
 
 def _lead_of(piece: TextSpan, said: date) -> int:

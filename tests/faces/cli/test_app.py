@@ -1,4 +1,4 @@
-"""The command line as callers meet it: one document per run, exit codes, stdin, the rule that found the vault."""
+"""The command line: one JSON document for each run, exit codes, stdin, and the rule that found the vault."""
 
 from __future__ import annotations
 

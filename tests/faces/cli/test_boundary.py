@@ -17,7 +17,7 @@ from tests.conftest import Command
 
 
 def failing(problem: Exception) -> int:
-    """The exit code of a command that meets the problem."""
+    """Return the exit code of a command in which the error occurs."""
 
     def act() -> int:
         raise problem

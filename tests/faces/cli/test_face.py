@@ -1,4 +1,5 @@
-"""What a command says where it cannot be heard, to whom it says what, and what never reaches a terminal."""
+"""Output of a command: when a stream is closed, what goes to stdout or stderr, and which characters never reach a
+terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short way in: whatever is read there means what Typer makes of it, and what it imports."""
+"""The fast parser: it reads a line as Typer does, and it imports little."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def run_line(
 
 
 def with_json(example: str) -> str:
-    """The example, asking for JSON and heard by the test rather than a file or another machine."""
+    """Return the example with --json and with its output redirected to the test."""
     return re.sub(r"(clawmem [^|<>]*?)( [|<>].*)?$", r"\1 --json\2", re.sub(r" (> \S+|\| ssh .*)$", "", example))
 
 

@@ -1,4 +1,5 @@
-"""`clawmem sync` as a process: what it shows to whom, and how many gits it starts."""
+"""`clawmem sync` as a process: its output on a terminal and elsewhere, and the number of git processes that it
+starts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What stands in a committed file that nobody can read is never left out in silence, and nothing is made anew without
-it."""
+"""Facts in a committed file that cannot be read are never omitted silently, and no file is regenerated without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What facts and events say of where they come from, wherever they are printed."""
+"""Facts and events show their source wherever they are printed."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def edit(world: World) -> None:
 
 
 def spoil(world: World) -> None:
-    """Commit a file that does not parse, or mend one that does not."""
+    """Commit a file that cannot be parsed, or repair one."""
     pages = sorted((world.vault.root / "life").rglob("items.json"))
     bad = [path for path in pages if not path.read_bytes().startswith(b"[")]
     if bad:

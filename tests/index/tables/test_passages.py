@@ -1,4 +1,4 @@
-"""Events and notes in the index: taken in whole, in part, again, and searched piece by piece."""
+"""Events and notes in the index: added, updated in part, added again, and searched by pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the index that were altered on the disk: none is told, and the next reader builds the index anew."""
+"""Index rows that were altered on disk: none is served, and the next reader rebuilds the index."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def called(vault: Vault, clawmem: Command) -> Vault:
 
 
 def again(vault: Vault) -> Vault:
-    """The vault with its settings read anew."""
+    """Return the vault with newly read settings."""
     return Vault(vault.root, vault.git.environment)
 
 

@@ -1,4 +1,4 @@
-"""A model's answer held against what it was shown: what stands, and what is dropped for which reason."""
+"""A model's answer is compared with its input: the accepted facts, the dropped ones, and the reasons."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def learned_by(
 
 
 def code(done: HeartbeatResult) -> int:
-    """The exit code that the model's part of a beat asks for; nothing else of it may fail here."""
+    """Return the exit code for the model part of a heartbeat; no other part may fail here."""
     assert {name for name, _ in done.failed} <= {"model"}
     return done.failed[0][1].exit_code if done.failed else DONE
 
@@ -91,7 +91,7 @@ def runs(vault: Vault) -> list[Any]:
 
 
 def reads(asked: Any) -> Any:
-    """Answer with what the events say, in whatever question they come."""
+    """Answer with the facts of the events, in whatever request they are sent."""
     found = [
         {**one, "event": shown["id"]}
         for shown in asked.events
@@ -294,7 +294,7 @@ NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split
 
 
 def houses(most: int | None = None) -> Behaviour:
-    """A model that lists each house a text tells of: all that it is not told of already, or the first `most`."""
+    """A model that lists each house of a text that it did not get as known, or the first `most` of them."""
 
     def answer(asked: Any) -> Any:
         told = asked.messages[1]["content"]
@@ -311,7 +311,7 @@ def houses(most: int | None = None) -> Behaviour:
 
 
 def beats(vault: Vault, caller: Caller, behaviour: Behaviour, **limits: Any) -> tuple[list[int], list[Any]]:
-    """The number of facts after each beat until one has nothing left to do, and everything that was asked."""
+    """Return the number of facts after each heartbeat until none has work left, and all requests."""
     known, asked = [], []
     for number in range(20):
         with serving(behaviour) as server:

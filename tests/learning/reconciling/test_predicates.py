@@ -1,4 +1,4 @@
-"""Relations the catalog does not know: which are met often enough to be proposed, and how."""
+"""Relations that are not in the catalog: which are frequent enough for a proposal, and its contents."""
 
 from __future__ import annotations
 

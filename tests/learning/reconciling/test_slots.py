@@ -1,4 +1,5 @@
-"""What takes the one place of a relation, and what stands beside it: nobody's true fact is replaced by a vaguer one."""
+"""Which value replaces the current value of a single-valued relation, and which is kept beside it: a true fact is never
+replaced by a vaguer one."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def told(text: str, day: int = 10) -> list[Proposition]:
 
 
 def decided(*texts: str) -> tuple[list[str], ReconcileDecision]:
-    """What stands after some texts, each said a day later, by statement, and the last decision."""
+    """Return the current facts after some texts, each said one day after the other, by statement, and the last
+    decision."""
     facts: dict[str, Fact] = {}
     decision = ReconcileDecision(ADD, (), "")
     for day, text in enumerate(texts, 10):

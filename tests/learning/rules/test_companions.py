@@ -1,4 +1,4 @@
-"""A home, an employer, those who are there and the post are facts of their own: a move takes nobody away."""
+"""Home, employer, companions and position are separate facts: a move does not remove companions."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ CATALOG = shipped_catalog()
 
 
 def after(*turns: str) -> tuple[list[str], list[str]]:
-    """What stands, and what does not, after turns on the days from 10 November 2026 on."""
+    """Return the current facts and the ended ones after turns on the days from 10 November 2026 on."""
     memory = _Memory(CATALOG, {"known": [], "speakers": [], "said_at": "2026-11-22T10:00:00Z", "speaker": None})
     for number, turn in enumerate(turns):
         memory.hear(turn, f"2026-11-{10 + number}T10:00:00Z")

@@ -1,4 +1,4 @@
-"""Changes as people tell them in everyday words: what is learned, what it retires, and what it leaves alone."""
+"""Changes in everyday words: which fact is learned, which it replaces, and which it does not affect."""
 
 from __future__ import annotations
 

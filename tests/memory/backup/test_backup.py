@@ -28,7 +28,7 @@ Back = Callable[[], RestoreResult]
 
 @pytest.fixture
 def full(vault: Vault) -> Vault:
-    """A vault with facts, an event that waits to be taken in, and accesses to fold."""
+    """A vault with facts, an event that was not ingested yet, and accesses that are not counted yet."""
     keep(vault, "Jane lives in Oslo.", "Jane plays the cello.", entity="areas/people/jane")
     event = Event("evt_1", "2026-11-20T08:00:00Z", "user", "I moved to Lisbon.")
     (vault.root / "ledger/2026-11-20.jsonl").write_bytes(render_events([event]))
@@ -38,7 +38,7 @@ def full(vault: Vault) -> Vault:
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
-    """Where the backup goes: a folder of its own, so that leftovers show."""
+    """Return an empty folder for the backup, so that leftover files are visible."""
     (tmp_path / "copies").mkdir()
     return tmp_path / "copies" / "memory.clawmem"
 

@@ -1,4 +1,4 @@
-"""Names: whatever an entity goes by, or went by, names it everywhere; what names none or several is said."""
+"""Names: every current and former name of an entity works everywhere; an unknown or ambiguous name is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decay archives what nobody used, and what was archived can come back."""
+"""Decay archives unused facts, and archived facts can be restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is announced for a day: both are told truly until then, and the heartbeat settles it once the day has come."""
+"""Facts announced for a later day: both facts are correct until that day, and then the heartbeat replaces the old
+one."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ def everything(vault: Path) -> bytes:
 
 @pytest.fixture
 def leaked(clawmem: Command, vault_root: Path) -> str:
-    """A vault in whose history the secret stands in a ledger, facts, messages, a note and a page; the fact's id."""
+    """Create a vault with a secret in a ledger, facts, messages, a note and a page of its history; return the id of the
+    fact."""
     clawmem("remember", "Jane likes tea.", "-e", "areas/people/jane")
     told = {"role": "user", "content": f"The gate opens with {SECRET}. I live in Ghent.", "session": "s"}
     clawmem("ingest", "-", "--source", "chat", given=json.dumps(told))

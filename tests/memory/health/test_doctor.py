@@ -61,7 +61,7 @@ def put(root: Path, path: str, content: str | bytes) -> None:
 
 
 def save(root: Path) -> None:
-    """Commit everything, whatever it is."""
+    """Commit all files, valid or not."""
     git(root, "add", "-A")
     git(root, "commit", "-q", "--allow-empty", "-m", "by hand")
 

@@ -1,4 +1,4 @@
-"""Status tells what is there and what waits, and changes nothing."""
+"""Status shows the contents of the vault and the waiting work, and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two points in time, told in facts."""
+"""The changed facts between two points in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The past: which point a text stands for, what is read there, and what is kept of it."""
+"""The past: which commit a text means, what is read there, and which index is kept."""
 
 from __future__ import annotations
 

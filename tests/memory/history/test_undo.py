@@ -1,4 +1,5 @@
-"""Undo: the state before one operation, by a new commit; refused where later changes stand on it."""
+"""Undo restores the state before one operation with a new commit; it is refused if later changes depend on the
+operation."""
 
 from __future__ import annotations
 

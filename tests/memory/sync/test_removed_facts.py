@@ -1,4 +1,4 @@
-"""Facts that others take out or give other words: `sync` says which, by what commit of whom."""
+"""Facts that others removed or reworded: `sync` names the facts, the commit and its author."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of one relation: which stand against each other, and which are true at once."""
+"""Values of one relation: which contradict each other, and which are true at the same time."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _some_state(chance: random.Random) -> FactsById:
 
 
 def _points_in_a_circle(key: str, facts: FactsById) -> bool:
-    """Whether pointers lead from here into a circle, which has no end to be told by."""
+    """Return whether pointers from here lead into a cycle."""
     seen: set[str] = set()
     current = key
     while current in facts and current not in seen:

@@ -1,4 +1,4 @@
-"""The records of redactions: none of them is ever lost, whatever becomes of the file that holds them."""
+"""Records of redactions: none is ever lost, whatever happens to their file."""
 
 from __future__ import annotations
 

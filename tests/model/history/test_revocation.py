@@ -1,4 +1,4 @@
-"""Revocation: what a withdrawn fact had replaced stands again, chains stay whole, whatever is withdrawn from them."""
+"""Revocation: a fact is current again if the fact that replaced it is withdrawn, and chains stay valid."""
 
 from __future__ import annotations
 

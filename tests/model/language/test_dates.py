@@ -1,4 +1,4 @@
-"""Dates as people type them: what a month or a year alone stands for, wherever one is taken."""
+"""Dates as people type them: the meaning of a month or a year alone, in every option."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def replaced(vault: Vault, old: list[Fact], kind: str) -> None:
 
 
 def played(steps: list[tuple[str, int, int]]) -> Vault:
-    """A vault after a sequence of legal changes: only facts that stand are changed."""
+    """A vault after a sequence of legal changes; only current facts are changed."""
     vault: Vault = {}
     for name, pick, count in steps:
         standing = [fact for fact in vault.values() if fact.is_current]

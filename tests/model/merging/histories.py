@@ -72,12 +72,12 @@ class Life:
         return sorted(path for path in self.files if path.endswith("/items.json"))
 
     def standing(self) -> Fact | None:
-        """Any fact that stands, or None."""
+        """Return a current fact, or None."""
         found = [fact for fact in self.facts() if fact.is_current]
         return self.chance.choice(found) if found else None
 
     def put(self, *facts: Fact) -> None:
-        """Write facts where they stand; new ones beside the first, or anywhere."""
+        """Write facts to their files; add new facts to the first file, or to any file."""
         for fact in facts:
             path = self.place_of(fact.id) or self.place_of(facts[-1].id) or self.chance.choice(self.paths())
             held = {one.id: one for one in parse_items(self.files[path], path)}

@@ -42,7 +42,7 @@ def there(files: Files) -> dict[str, bytes]:
 
 
 def facts(files: Files) -> dict[str, tuple[Fact, str]]:
-    """Facts by id with their files; no id stands twice."""
+    """Return the facts by id with their files; raise if an id occurs twice."""
     found = [
         (fact, path)
         for path, data in there(files).items()
@@ -58,7 +58,7 @@ def statements(*sides: Files) -> Counter[str]:
 
 
 def told(files: Files) -> dict[str, tuple[str, str]]:
-    """What the vault says, whatever the order."""
+    """Return the contents of the vault, without order."""
     found = facts(files)
     return {key: (record_of(fact, found), path) for key, (fact, path) in found.items()}
 
@@ -68,7 +68,7 @@ def events(files: Files) -> list[str]:
 
 
 def assert_sound(files: Files) -> None:
-    """Everything parses, every chain is valid, and nobody's marks are left."""
+    """Check that all files parse, all chains are valid and no conflict markers are left."""
     held = [fact for fact, _ in facts(files).values()]
     assert chain.chain_problems(held) == ()
     for path, data in there(files).items():
@@ -158,7 +158,7 @@ def machines_that_meet_in_turn_end_alike(seed: int, clones: int) -> None:
 
 
 def every_policy_is_safe(seed: int, name: str, newer: str) -> None:
-    """Whatever a conflict policy decides, every fact is there and every chain is valid."""
+    """Under every conflict policy, every fact is kept and every chain is valid."""
     base, (one, other) = lives(seed, 2)
     result = merged(base, one, other, MergePolicy(name, newer, SINGLE))
     assert_sound(result.files)

@@ -1,4 +1,4 @@
-"""What goes beyond a bound is refused with a sentence; what is within comes back."""
+"""Data beyond a limit is refused with a sentence; data within the limits survives a round trip."""
 
 from __future__ import annotations
 

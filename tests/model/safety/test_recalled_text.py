@@ -1,4 +1,4 @@
-"""What nobody said is blanked out, and everything else stays where it was."""
+"""Text that nobody said is blanked out, and all other text keeps its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors as bytes: nothing but a little exactness is lost, and signs stand in for angles."""
+"""Vectors as bytes: only a little precision is lost, and signs approximate angles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conflicts: values that stand against each other at the same time, also where one is only said in words."""
+"""Conflicts: values that contradict each other at the same time, also if one is only stated in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Further passes of recall: through whom the best facts name, and through links."""
+"""Further passes of recall: through names in the best facts, and through links."""
 
 from __future__ import annotations
 

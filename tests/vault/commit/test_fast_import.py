@@ -1,4 +1,4 @@
-"""Changes as a stream for `git fast-import`, taken in by real git."""
+"""Changes as a stream for `git fast-import`, imported by real git."""
 
 from __future__ import annotations
 

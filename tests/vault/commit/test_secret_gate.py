@@ -1,4 +1,4 @@
-"""The gate where all changes meet: what is new is stopped, what the vault holds already stops nobody."""
+"""The credential check of all changes: new credentials are refused, existing ones block nothing."""
 
 from __future__ import annotations
 

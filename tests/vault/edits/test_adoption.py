@@ -1,4 +1,4 @@
-"""Edits by hand name their facts, moves are told as moves, and no half of a move is taken in."""
+"""Commits of edits by hand name their facts, moves are reported as moves, and half a move is never committed."""
 
 from __future__ import annotations
 

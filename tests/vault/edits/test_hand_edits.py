@@ -439,7 +439,7 @@ def test_the_record_of_a_redaction_is_not_taken_out(vault: Vault) -> None:
         place.unlink() if wrong is None else place.write_bytes(wrong)
         with transaction(vault, NOW, "test") as started:
             ((path, problem),) = started.adopt().bad
-        assert path == RECORD and "must stay known" in problem.message and "git checkout HEAD" in problem.hint
+        assert path == RECORD and "must be kept" in problem.message and "git checkout HEAD" in problem.hint
     assert vault.contents_at("HEAD", [RECORD]) == {RECORD: one}
     place.write_bytes(
         with_record(one, RedactionRecord("2026-11-02T10:00:00Z", "a person", None, (), (), 1, None, "2" * 40))

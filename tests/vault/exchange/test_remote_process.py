@@ -1,4 +1,4 @@
-"""The git that talks to others: in time or ended with all it started, and heard while it works."""
+"""git processes that contact other machines: they end in time with all their children, and their progress is shown."""
 
 from __future__ import annotations
 

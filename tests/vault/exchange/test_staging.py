@@ -1,4 +1,4 @@
-"""Which folders of half-made things are swept: those that nobody works in any more."""
+"""Which temporary folders are deleted: those without a running process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a git that failed is told as: its own sentence, and what can be done."""
+"""The error for a failed git command: its own message, and a hint."""
 
 from __future__ import annotations
 

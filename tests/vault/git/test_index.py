@@ -95,7 +95,7 @@ def _retract(vault: Vault) -> None:
 
 
 def _behind(vault: Vault) -> None:
-    """A vault whose remote has what it lacks, and that has nothing of its own."""
+    """A vault that is behind its remote and has no commits of its own."""
     _apart(vault)
     git(vault.root, vault.git.environment, "reset", "-q", "--hard", "HEAD~1")
 
@@ -147,7 +147,7 @@ def test_a_person_who_commits_as_the_branch_moves(vault: Vault, environment: dic
 
 
 def test_killed_between_the_branch_and_the_index(vault: Vault, environment: dict[str, str]) -> None:
-    """The lock of a command that was killed goes on keeping a person's commit out, and the next command lets go."""
+    """The lock of a killed command still blocks a person's commit; the next command releases it."""
     _begin(vault)
 
     class Dying(Git):

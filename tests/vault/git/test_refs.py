@@ -1,4 +1,4 @@
-"""Refs read from git's files: as `git for-each-ref` tells them, loose or packed."""
+"""Refs read from git's files equal those of `git for-each-ref`, loose or packed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""History through GitPython: in the scrubbed environment, whatever the person's own git is set to."""
+"""History through GitPython: the environment is clean, whatever the person's git configuration."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_no_journal_is_no_access(vault: Vault) -> None:
 
 
 def test_a_disk_that_fills_up_leaves_no_torn_line(vault: Vault) -> None:
-    """With room for half a line: the line is not there at all, and the reader is told."""
+    """With disk space for half a line, the line is not written, and the reader gets a notice."""
     record_access(vault, "2026-11-21T09:00:00Z", ["fact_a"])
     before = (vault.state / JOURNAL).read_bytes()
 

@@ -1,4 +1,5 @@
-"""Doctor on proposals: each fault where it stands, nothing missed that could be approved, and no failure of its own."""
+"""Doctor checks proposals: it reports each fault with its place, finds every proposal that cannot be approved, and
+never fails itself."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_what_stood_on_one_side_alone_is_its_own_matter() -> None:
 
 
 def test_all_that_stands_is_in_the_question() -> None:
-    """Else nobody could approve it: another value would stand against it."""
+    """A proposal with another contradicting value could not be approved."""
     ((_, asked),) = met([ROME], [home(3, "Paris", 3)], base=(OSLO,)).questions
     assert [one.fact for one in asked.targets] == ["Jane lives in Oslo.", "Jane lives in Rome.", "Jane lives in Paris."]
 
