@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from clawmem.errors import InvalidInput
 from clawmem.memory.entities.entities import EntityChange, entity_change, with_other_keys
 from clawmem.memory.entities.places import find_entity, new_entity_files
@@ -63,7 +65,7 @@ def _described(name: str, page: str) -> Entity:
     return Entity(name, str(known.get("title") or title_of(name)), aliases, str(known.get("kind") or kind_of(name)))
 
 
-def _keys(name: str, page: str) -> dict[str, object]:
+def _keys(name: str, page: str) -> dict[str, Any]:
     front, _ = split_front_matter(page)
     known = parse_yaml(front, summary_path(name)) if front else {}
     return dict(known) if isinstance(known, dict) else {}
