@@ -10,6 +10,7 @@ exceeds. The bound of each part is independent of its neighbours, so joined text
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from clawmem.model.facts.fact import Fact, since_or_from
@@ -17,6 +18,7 @@ from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, visible
 from clawmem.model.records.event import Event, display_speaker, trust_limit
+from clawmem.model.search.excerpt import excerpt
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
@@ -43,10 +45,15 @@ def context_line(fact: Fact) -> str:
     return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{remark})\n"
 
 
-def event_line(event: Event) -> str:
-    """Return an event as a line of context: speaker, text (shortened), day, and a warning for text from outside."""
+def event_line(event: Event, words: Sequence[str] = ()) -> str:
+    """Return an event as a line of context: speaker, text (shortened), day, and a warning for text from outside.
+
+    Of a long text, the part with most of some words in lower case is shown, or the beginning if there are none.
+    """
     most = LONGEST_TURN if event.role in ("user", "note") else LONGEST_ANSWER
-    text = shorten(servable(event.text), most)
+    text = servable(event.text)
+    if len(text) > most:
+        text = excerpt(text, words, most) if words else shorten(text, most)
     remark = _REMARK if trust_limit(event) == EXTERNAL else ""
     return f"- {servable(display_speaker(event))}: {text} ({day_of(event.timestamp)}{remark})\n"
 

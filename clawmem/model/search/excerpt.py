@@ -14,24 +14,24 @@ def excerpt(text: str, words: Sequence[str], most: int) -> str:
     if len(line) <= most:
         return line
     lowered = f" {line.lower()}"
-    places = sorted(
-        (at, number) for number, word in enumerate(words) for at in _beginnings(lowered, word, len(line) - most // 2)
-    )
+    places = sorted((at, number) for number, word in enumerate(words) for at in _beginnings(lowered, word))
     start = max(
         (at for at, _ in places),
         key=lambda at: len({n for each, n in places if at <= each < at + most * 3 // 4}),
         default=0,
     )
     begin = 0 if start < most // 4 else line.rfind(" ", 0, start - most // 8) + 1
+    if begin + most > len(line):  # the end fits as a whole
+        begin = line.find(" ", len(line) - most - 1) + 1
     end = len(line) if begin + most >= len(line) else max(line.rfind(" ", begin, begin + most), begin + most // 2)
     return f"{'…' if begin else ''}{line[begin:end]}{'…' if end < len(line) else ''}"
 
 
-def _beginnings(lowered: str, word: str, last: int) -> list[int]:
-    """Return where words begin with a word: the first hundred places up to `last`."""
+def _beginnings(lowered: str, word: str) -> list[int]:
+    """Return where words begin with a word: the first hundred places."""
     found: list[int] = []
     at = lowered.find(f" {word}")
-    while 0 <= at <= last and len(found) < 100:
+    while at >= 0 and len(found) < 100:
         found.append(at)
         at = lowered.find(f" {word}", at + 1)
     return found

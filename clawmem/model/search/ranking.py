@@ -40,6 +40,8 @@ _STRONGEST = 3
 UNNAMED_SHARE = 0.8
 # A fact about others, where the question names a person, is worth at most this part of the best fact about that person.
 OTHERS_SHARE = 0.95
+# A fact with a lower score has hardly more than a name of the question.
+NAME_ONLY = 0.06
 
 _TIER_RANK = {"hot": 0, "warm": 1, "cold": 2}
 
@@ -212,8 +214,13 @@ def _at_most(one: RankedFact, most: float) -> RankedFact:
 
 
 def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFact]:
-    """Limit the scores of facts about others to a part of the best score of a fact about the named person."""
+    """Limit the scores of facts about others to a part of the best score of a fact about the named person.
+
+    If that one has hardly more than the name, nothing is known about what is asked, and the others keep their scores.
+    """
     best = max((one.score for one in ranked if one.id in asked.named), default=0.0)
+    if best < NAME_ONLY:
+        return list(ranked)
     return [_at_most(one, best * OTHERS_SHARE) if one.id in asked.others else one for one in ranked]
 
 

@@ -9,6 +9,8 @@ from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.search.notes import has_events
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import search_words
 from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
@@ -29,8 +31,10 @@ _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
-# The share of the free budget for facts about the question. What was said about it gets the rest.
+# The share of the free budget for facts about the question, and up to twice that for the tokens of two facts. What was
+# said about it gets the rest.
 ASKED_SHARE = 0.1
+_TWO_FACTS = 50
 # The tokens from which on a search by meaning may add lines.
 _WORTH_A_SEARCH = 30
 
@@ -94,7 +98,8 @@ def _search(
     facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
     facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
     heard = [event for event in _heard(vault, index, query) if not (technical and is_private(event.text))]
-    return QuestionHits(facts, heard, said_units(index, heard), technical), earlier
+    words = [form for word in search_words(question) for form in forms_of(word)]
+    return QuestionHits(facts, heard, said_units(index, heard, words), technical), earlier
 
 
 def _heard(vault: Vault, index: Index, query: RecallQuery) -> list[Event]:
@@ -122,8 +127,9 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
 def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
     """Return the sections with the facts and the events that answer the question."""
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
+    share = min(2 * ASKED_SHARE, max(ASKED_SHARE, _TWO_FACTS / wish.budget))
     sections = [
-        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=ASKED_SHARE, turn=2),
+        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=share, turn=2),
         Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4),
     ]
     found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]

@@ -18,7 +18,7 @@ from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.model.language.question import DaySpan
 from clawmem.model.pages.packing import Unit
-from clawmem.model.pages.tokens import event_line, servable, shorten, token_bound
+from clawmem.model.pages.tokens import LONGEST_ANSWER, event_line, servable, shorten, token_bound
 from clawmem.model.records.entity import summary_path
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
 
@@ -60,11 +60,11 @@ def event_units(index: Index, span: DaySpan, owners: Collection[str], most: int)
     return [(times[str(unit.key)], unit) for unit in said], further
 
 
-def said_units(index: Index, events: Sequence[Event]) -> list[Unit]:
-    """Return some events as units, without those that read as orders."""
+def said_units(index: Index, events: Sequence[Event], words: Sequence[str] = ()) -> list[Unit]:
+    """Return some events as units, without those that read as orders, of long ones the part with the words."""
     kept = event_records(index, [event.id for event in events])
     known = [(event, kept.get(event.id, _UNKNOWN)) for event in events]
-    return [_said(event, one.tokens) for event, one in known if not reads_as_order(event, one.verdicts)]
+    return [_said(event, one.tokens, words) for event, one in known if not reads_as_order(event, one.verdicts)]
 
 
 def orders_remark(left_out: int, command: str) -> str | None:
@@ -74,8 +74,10 @@ def orders_remark(left_out: int, command: str) -> str | None:
     return f"{left_out} left out because they read as orders; show them with `{command} --in events`"
 
 
-def _said(event: Event, tokens: int | None) -> Unit:
-    text = event_line(event)
+def _said(event: Event, tokens: int | None, words: Sequence[str]) -> Unit:
+    text = event_line(event, words)
+    if len(event.text) > LONGEST_ANSWER and text != event_line(event):
+        tokens = None  # the stored number is that of the beginning
     return Unit(event.id, token_bound(text) if tokens is None else tokens, tokens is not None, text)
 
 

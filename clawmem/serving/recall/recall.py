@@ -35,7 +35,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import SUMMARY, owner_of
 from clawmem.model.records.event import Event
 from clawmem.model.records.layout import CATALOG
-from clawmem.model.search.ranking import AskedOf, RankedFact, RankingFeatures, meaning_share, rank
+from clawmem.model.search.ranking import NAME_ONLY, AskedOf, RankedFact, RankingFeatures, meaning_share, rank
 from clawmem.serving.recall.named import facts_asked_of
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -46,7 +46,7 @@ RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
 # docs/decisions/051 has the figures.
 LEAST_SCORE = 0.15
 # A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
-FACT_PART = 0.4
+FACT_PART = NAME_ONLY / LEAST_SCORE
 
 
 class RecallQuery(NamedTuple):

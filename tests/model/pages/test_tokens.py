@@ -153,3 +153,12 @@ def test_a_line_with_the_day_it_was_said_takes_as_many_tokens(exact: Callable[[s
     assert context_line(said) == "- Jane likes tea (1999-01-02)\n"
     assert exact(context_line(said)) == exact(context_line(fact))
     assert line_tokens(said) == line_tokens(fact)
+
+
+def test_of_a_long_event_the_part_with_the_words_is_shown() -> None:
+    said = Event("evt_1", "2026-01-01T00:00:00Z", "assistant", "Filler goes on. " * 60 + "The boiler costs 900 euros.")
+    assert "boiler" not in event_line(said)
+    shown = event_line(said, ("boiler", "cost"))
+    assert "The boiler costs 900 euros. (2026-01-01)" in shown and len(shown) < 350
+    short = said._replace(text="The boiler costs 900 euros.")
+    assert event_line(short, ("boiler",)) == event_line(short)

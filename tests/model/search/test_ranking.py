@@ -10,6 +10,8 @@ from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.search.ranking import (
     EVENT_WEIGHTS,
     FLOOR,
+    NAME_ONLY,
+    AskedOf,
     RankingFeatures,
     event_weights,
     fuse,
@@ -160,3 +162,18 @@ def test_what_is_over_stands_behind_what_holds_and_says_exactly_what_was_asked_w
     assert rank({"predicate": {"over": 8.0, "holds": 4.0}, **words}, features)[0].id == "over"
     assert rank({"predicate": {"over": 4.0}, **words}, features)[0].id == "over"
     assert rank(words, features)[0].id == "over"
+
+
+def test_a_fact_about_the_named_person_is_ahead_unless_it_has_only_the_name() -> None:
+    features = {one: RankingFeatures(one, "warm") for one in ("named", "other")}
+    asked = AskedOf({"named"}, {"other"})
+
+    def ranked(share: float) -> list[str]:
+        words = {"named": share * 10, "other": 10.0}
+        parts = {"keyword": {"named": share, "other": 1.0}}
+        found = rank({"keyword": words}, features, shares=parts, asked=asked)
+        assert (next(one.score for one in found if one.id == "named") < NAME_ONLY) == (share < 0.05)
+        return [one.id for one in found]
+
+    assert ranked(0.3) == ["named", "other"]
+    assert ranked(0.01) == ["other", "named"]

@@ -175,7 +175,7 @@ def test_a_weak_hit_is_counted_and_shown_with_all(clawmem: Callable[..., Any]) -
 
 def test_a_question_of_the_user_is_not_only_about_the_user(vault: Vault, caller: Caller) -> None:
     """A fact about the user, as a note teaches one, must not hide what the user asks about."""
-    keep(vault, caller, "The user booked the train to Kiel.", entity="areas/people/user", subject="user")
+    keep(vault, caller, "The user will live in Kiel from May on.", entity="areas/people/user", subject="user")
     keep(vault, caller, "My mother Greta lives in Flensburg.", entity="areas/people/greta", subject="Greta")
     found = ask(vault, caller, "Where does my mother live?", FACTS, least=LEAST_SCORE).found
     assert [one.fact.fact for one in found][:1] == ["My mother Greta lives in Flensburg."]
