@@ -441,7 +441,7 @@ WHOLE: dict[str, Callable[[str], object]] = {
     "secrets": find_secrets,
     "recalled": lambda text: (is_recalled(text), mask_recalled(text)),
     "what a fact states": lambda text: [
-        stated_value(Fact(id="fact_1", fact=fact, timestamp="2026-11-21T09:30:00Z"), _LIVES_IN)
+        stated_value(Fact("fact_1", fact, "fact", "2026-11-21T09:30:00Z", "user"), _LIVES_IN)
         for fact in (f"Jane lives in {text}", f"Jane{text} lives in Oslo", text)
     ],
     "dates": lambda text: find_dates(text, date(2026, 11, 21)),
