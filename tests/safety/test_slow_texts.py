@@ -28,8 +28,6 @@ from clawmem.learning.rules import corrections, paraphrases
 from clawmem.learning.rules.rules import extract
 from clawmem.learning.rules.shapes import deeds, undertakings
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.stated_value import SinglePhrase, stated_value
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
@@ -431,7 +429,6 @@ def _ingested(name: str, text: str) -> list[object]:
     return list(read(shape, data.splitlines(True), name))
 
 
-_LIVES_IN = (SinglePhrase("lives in", "lives_in", "place"),)
 WHOLE: dict[str, Callable[[str], object]] = {
     "a message of the user": _said("user"),
     "a message of the assistant": _said("assistant"),
@@ -440,10 +437,6 @@ WHOLE: dict[str, Callable[[str], object]] = {
     "orders to the reader": addresses_reader,
     "secrets": find_secrets,
     "recalled": lambda text: (is_recalled(text), mask_recalled(text)),
-    "what a fact states": lambda text: [
-        stated_value(Fact(id="fact_1", fact=fact, timestamp="2026-11-21T09:30:00Z"), _LIVES_IN)
-        for fact in (f"Jane lives in {text}", f"Jane{text} lives in Oslo", text)
-    ],
     "dates": lambda text: find_dates(text, date(2026, 11, 21)),
     "passages": lambda text: search_texts(text, None, ""),
     "question": is_question,

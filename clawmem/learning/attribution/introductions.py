@@ -104,7 +104,7 @@ _REPORT = re.compile(
     r"\b(?:according to|in the words of|to quote) [\w' -]+|"
     r"\b(?:questions?|comments?|complaints?|reviews?|feedback|words|reply|answers?|voicemail|enquiry|inquiry) "
     r"(?:from|by) (?!me\b|us\b|myself\b)[\w' -]+|"
-    r"(?<!\w)(?!My\b|Our\b|my\b|our\b)[\w-]+'s (?:words|answer|reply|comment|opinion|response|wish|motto|review))$",
+    r"(?<![\w-])(?!My\b|Our\b|my\b|our\b)[\w-]+'s (?:words|answer|reply|comment|opinion|response|wish|motto|review))$",
     re.IGNORECASE,
 )
 _BY_SENDER = re.compile(

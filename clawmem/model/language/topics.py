@@ -3,9 +3,10 @@
 import re
 
 _FILE = (
-    r"[\w/-]+\.(?:py|js|jsx|ts|tsx|go|rs|java|kt|rb|php|c|h|cc|cpp|cs|swift|sh|sql|html|css|json|toml|ya?ml|md|ipynb)\b"
+    r"(?<![\w/-])[\w/-]++\."
+    r"(?:py|js|jsx|ts|tsx|go|rs|java|kt|rb|php|c|h|cc|cpp|cs|swift|sh|sql|html|css|json|toml|ya?ml|md|ipynb)\b"
 )
-_CODE = re.compile(rf"`[^`]+`|\b{_FILE}|\w\(\)|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w*")
+_CODE = re.compile(rf"`[^`]+`|{_FILE}|\w\(\)|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w*")
 _WORD = re.compile(r"[^\W_]+")
 _TECHNICAL = frozenset(
     "api apis backend bug bugs bugfix cli code codebase coding commit commits compile compiler compiles config "

@@ -86,3 +86,10 @@ def test_what_cannot_both_be_true(one: str, other: str, rivals: bool) -> None:
     first, second = stated(one), stated(other)
     assert first and second
     assert are_rivals(first, second) is are_rivals(second, first) is rivals
+
+
+def test_many_asides_are_read_in_no_time() -> None:
+    """A pattern took exponential time for these."""
+    assert stated(f"Jane lives in Oslo{' (a)' * 40}x") is not None
+    assert stated(f"Jane lives in Oslo{' (a)' * 40}") == StatedValue("jane", "lives_in", "place", "Oslo")
+    assert stated(f"Jane{' now' * 40} lives in Oslo") == StatedValue("jane", "lives_in", "place", "Oslo")
