@@ -26,6 +26,8 @@ from clawmem.vault.vault import Vault
 
 CRONTAB = "crontab"
 SYSTEMD = "systemd"
+MARK = "clawmem heartbeat"
+"""The beginning of the comment that marks clawmem's entries."""
 _DEFAULT_PATH = "/usr/bin:/bin"
 _TIMEOUT_SECONDS = 60
 
@@ -46,7 +48,7 @@ class ScheduleEntry(NamedTuple):
 
 def entry_marker(vault: Vault) -> str:
     """Return the comment that marks this vault's entry. It is derived from the path of the vault."""
-    return f"clawmem heartbeat {sha256(os.fsencode(vault.root.resolve())).hexdigest()[:8]}"
+    return f"{MARK} {sha256(os.fsencode(vault.root.resolve())).hexdigest()[:8]}"
 
 
 def unit_name(vault: Vault) -> str:
@@ -82,7 +84,7 @@ def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Sche
             "There is no `crontab` command on this machine.",
             f"Install cron, or use `--by systemd`, or run this line with another scheduler: {line}",
         )
-    before = _read_crontab(environment)
+    before = read_crontab(environment)
     if find_entry(before, entry_marker(vault)) == line:
         return ScheduleEntry(CRONTAB, entry_marker(vault), line, True)
     if not dry_run:
@@ -93,7 +95,7 @@ def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Sche
 
 def find_crontab_entry(vault: Vault, environment: Mapping[str, str]) -> str | None:
     """Return the vault's line in the crontab, or None."""
-    return find_entry(_read_crontab(environment), entry_marker(vault)) if has_crontab(environment) else None
+    return find_entry(read_crontab(environment), entry_marker(vault)) if has_crontab(environment) else None
 
 
 def remove_crontab(vault: Vault, environment: Mapping[str, str], dry_run: bool) -> ScheduleEntry | None:
@@ -102,7 +104,7 @@ def remove_crontab(vault: Vault, environment: Mapping[str, str], dry_run: bool) 
     if line is None:
         return None
     if not dry_run:
-        _write_crontab(environment, with_entry(_read_crontab(environment), None, entry_marker(vault)))
+        _write_crontab(environment, with_entry(read_crontab(environment), None, entry_marker(vault)))
     return ScheduleEntry(CRONTAB, entry_marker(vault), line, dry_run, True)
 
 
@@ -154,7 +156,7 @@ def has_systemd(environment: Mapping[str, str]) -> bool:
     """Return whether systemd has a session for this user."""
     if shutil.which("systemctl", path=environment.get("PATH")) is None:
         return False
-    code, _, _ = _run(environment, ["systemctl", "--user", "show-environment"])
+    code, _, _ = run_program(environment, ["systemctl", "--user", "show-environment"])
     return code == 0
 
 
@@ -162,17 +164,18 @@ def check_interpreter(vault: Vault, environment: Mapping[str, str]) -> None:
     """Start clawmem with a minimal environment, as cron does. Raise Refused if it does not start."""
     parts, _, path = heartbeat_command(vault, environment)
     minimal = {"PATH": path, **({"HOME": environment["HOME"]} if "HOME" in environment else {})}
-    code, _, errors = _run(minimal, [*parts[:4], "--version"])
+    code, _, errors = run_program(minimal, [*parts[:4], "--version"])
     if code != 0:
-        last = (errors.strip().splitlines() or ["no reason stdin"])[-1]
+        last = (errors.strip().splitlines() or ["no reason given"])[-1]
         raise Refused(
             f"{parts[0]} cannot start clawmem without your environment: {last}.",
             "Install clawmem for that interpreter, for example with pipx, and run the command again.",
         )
 
 
-def _read_crontab(environment: Mapping[str, str]) -> str:
-    code, output, errors = _run(environment, ["crontab", "-l"])
+def read_crontab(environment: Mapping[str, str]) -> str:
+    """Return the crontab of this user, empty if there is none. Raise Refused if it cannot be read."""
+    code, output, errors = run_program(environment, ["crontab", "-l"])
     if code == 0:
         return output
     if "no crontab" in errors.lower() or not errors.strip():
@@ -181,7 +184,7 @@ def _read_crontab(environment: Mapping[str, str]) -> str:
 
 
 def _write_crontab(environment: Mapping[str, str], text: str) -> None:
-    code, _, errors = _run(environment, ["crontab", "-"], text)
+    code, _, errors = run_program(environment, ["crontab", "-"], text)
     if code != 0:
         last = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
         raise Refused(f"crontab rejected the new table: {last}.", "The crontab is unchanged.")
@@ -195,7 +198,7 @@ def _require_systemd(environment: Mapping[str, str]) -> None:
 
 
 def _systemctl(environment: Mapping[str, str], *arguments: str) -> None:
-    code, _, errors = _run(environment, ["systemctl", "--user", *arguments])
+    code, _, errors = run_program(environment, ["systemctl", "--user", *arguments])
     if code != 0:
         last = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
         raise Refused(f"systemctl --user {arguments[0]} failed: {last}.", "`systemctl --user status` shows more.")
@@ -221,7 +224,8 @@ def _joined(units: Mapping[Path, str]) -> str:
     return "\n".join(f"# {path}\n{content}" for path, content in units.items())
 
 
-def _run(environment: Mapping[str, str], command: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
+def run_program(environment: Mapping[str, str], command: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
+    """Run a program and return its exit code, output and errors. Raise Refused if it does not end in time."""
     try:
         done = subprocess.run(
             command,

@@ -7,9 +7,11 @@ from typing import Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.faces.parts.words import said
 from clawmem.model.settings.schedule import Schedule, daily_schedule, interval_schedule
 from clawmem.setup import cron as beside
 from clawmem.setup.cron import CRONTAB, SYSTEMD, ScheduleEntry
+from clawmem.setup.schedule_check import schedule_lacks
 
 _DEFAULT = "30m"
 _AUTO = "auto"
@@ -37,7 +39,10 @@ def show(call: Call) -> Answer:
     found = [ScheduleEntry(CRONTAB, beside.entry_marker(vault), line, True)] if line else []
     found += [ScheduleEntry(SYSTEMD, beside.unit_name(vault), units, True)] if units else []
     if found:
-        return Answer({"entries": [_data(call, one) for one in found]}, [one.text for one in found])
+        lacks = {one.by: schedule_lacks(vault, environment, call.runtime.home(), one.by) for one in found}
+        data = [{**_data(call, one), **said({"lacks": list(lacks[one.by])})} for one in found]
+        notices = [f"the schedule in {by}: {sentence}" for by, row in lacks.items() for sentence in row]
+        return Answer({"entries": data}, [one.text for one in found], notices)
     wanted = ScheduleEntry(
         CRONTAB, beside.entry_marker(vault), beside.crontab_line(vault, environment, interval_schedule(_DEFAULT)), False
     )
@@ -101,6 +106,6 @@ VERB = {
         _ENTRY,
         ("clawmem cron install --every 30m", "clawmem cron install --at 03:30 --by systemd"),
     ),
-    "show": Command(show, (), {"entries": [_ENTRY]}, ("clawmem cron show",), ("entries",)),
+    "show": Command(show, (), {"entries": [{**_ENTRY, "lacks?": [str]}]}, ("clawmem cron show",), ("entries",)),
     "remove": Command(remove, (_DRY_RUN,), {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",), ("removed",)),
 }

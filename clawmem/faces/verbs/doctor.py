@@ -9,10 +9,11 @@ from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import said
-from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
+from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.doctor import Diagnosis
 from clawmem.memory.health.doctor import doctor as act
 from clawmem.model.language.text import counted
+from clawmem.setup.schedule_check import schedule_problems
 
 # Up to this number, remarks of one kind are all shown; above it, only the first one.
 _SHOWN_REMARKS = 3
@@ -20,7 +21,10 @@ _SHOWN_REMARKS = 3
 
 def doctor(call: Call, fix: bool, full: bool) -> Answer:
     """The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count."""
-    found = act(call.runtime.vault(), call.runtime.caller(), fix=fix, full=full)
+    runtime = call.runtime
+    found = act(runtime.vault(), runtime.caller(), fix=fix, full=full)
+    lacks = schedule_problems(runtime.vault(), runtime.environment, runtime.home())
+    found = found._replace(problems=sorted_problems([*found.problems, *lacks]))
     data = {
         "problems": [said(one._asdict()) for one in found.problems],
         "checked": dict(found.checked),

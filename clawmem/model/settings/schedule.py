@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -12,6 +13,7 @@ _EVERY = re.compile(r"(\d{1,4})\s*(m|min|h|d)")
 _AT = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _MINUTES = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30)
 _HOURS = (1, 2, 3, 4, 6, 8, 12)
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
 
 
 class Schedule(NamedTuple):
@@ -20,6 +22,19 @@ class Schedule(NamedTuple):
     words: str
     cron: str
     calendar: str
+
+
+class ScheduledCommand(NamedTuple):
+    """The command that an entry runs, and the environment variables that the entry sets."""
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str] = {}
+
+    @property
+    def vault(self) -> str | None:
+        """The folder after `--vault`, or None."""
+        place = self.words.index("--vault") + 1 if "--vault" in self.words else len(self.words)
+        return self.words[place] if place < len(self.words) else None
 
 
 def interval_schedule(text: str) -> Schedule:
@@ -139,3 +154,55 @@ def _unit_word(text: str) -> str:
     """Return a word of a systemd unit with `%` escaped, which begins a specifier there."""
     safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{safe}"'
+
+
+def marks_in(crontab: str, prefix: str) -> list[str]:
+    """Return the marks of all entries whose mark begins with the prefix."""
+    rows = (line.rstrip().rpartition(" # ") for line in crontab.split("\n") if not line.lstrip().startswith("#"))
+    return [mark for before, _, mark in rows if before and mark.startswith(prefix)]
+
+
+def cron_command(crontab: str, mark: str) -> ScheduledCommand | None:
+    """Return the command of the entry with this mark, with the variables that the crontab sets above it, or None if
+    there is no such entry, or if a person changed it so that it cannot be read."""
+    line = find_entry(crontab, mark)
+    if line is None:
+        return None
+    above = crontab.split("\n")[: crontab.split("\n").index(line)]
+    settings = {found[1]: found[2].strip("'\"") for row in above if (found := _ASSIGNMENT.fullmatch(row))}
+    try:
+        words = shlex.split(line.rstrip().removesuffix(f" # {mark}").replace("\\%", "%"))
+    except ValueError:
+        return None
+    start = words.index("&&") + 1 if "&&" in words else 1 if line.startswith("@") else 5
+    command = _with_assignments(words[start:])
+    return command._replace(environment={**settings, **command.environment}) if command.words else None
+
+
+def unit_command(service: str) -> ScheduledCommand | None:
+    """Return the command of a service unit with its environment, or None if it cannot be read."""
+    environment: dict[str, str] = {}
+    words: list[str] = []
+    for line in service.splitlines():
+        key, _, value = line.partition("=")
+        try:
+            parts = shlex.split(value.replace("%%", "%")) if key in ("Environment", "ExecStart") else []
+        except ValueError:
+            return None
+        if key == "Environment":
+            environment.update(_with_assignments(parts).environment)
+        elif key == "ExecStart":
+            words = [one.replace("$$", "$") for one in parts]
+    return ScheduledCommand(tuple(words), environment) if words else None
+
+
+def _with_assignments(words: Sequence[str]) -> ScheduledCommand:
+    """Return a command with the assignments that stand before it."""
+    environment: dict[str, str] = {}
+    for number, word in enumerate(words):
+        name, sign, value = word.partition("=")
+        if word != "env" and not (sign and name.isidentifier()):
+            return ScheduledCommand(tuple(words[number:]), environment)
+        if sign:
+            environment[name] = value
+    return ScheduledCommand((), environment)

@@ -1,0 +1,101 @@
+"""Check that an installed schedule has what the heartbeat needs: its program and vault, git, and keys of models."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from clawmem.errors import ClawmemError
+from clawmem.llm.choice import needed_keys
+from clawmem.memory.health.checks.problem import WARNING, HealthProblem
+from clawmem.model.records.layout import SETTINGS
+from clawmem.model.settings.schedule import ScheduledCommand, cron_command, marks_in, unit_command
+from clawmem.setup.cron import (
+    CRONTAB,
+    MARK,
+    SYSTEMD,
+    entry_marker,
+    find_systemd_units,
+    has_crontab,
+    read_crontab,
+    run_program,
+)
+from clawmem.vault.vault import Vault
+
+SCHEDULE = "schedule"
+# What cron and systemd give to a command that sets no PATH.
+_DEFAULT_PATH = "/usr/bin:/bin"
+_REPLACE = "`clawmem cron remove` and `clawmem cron install` replace it."
+
+
+def schedule_problems(vault: Vault, environment: Mapping[str, str], home: Path) -> Iterator[HealthProblem]:
+    """Yield what the installed schedules of this vault lack, why they cannot be read, and which lines of the crontab
+    are for a vault that is gone, as after it was moved."""
+    for by in (CRONTAB, SYSTEMD):
+        try:
+            lacks = schedule_lacks(vault, environment, home, by)
+        except ClawmemError as problem:
+            lacks = (problem.message,)
+        for sentence in lacks:
+            yield HealthProblem(WARNING, SCHEDULE, None, None, f"The schedule in {by}: {sentence} {_REPLACE}")
+    for root in _vaults_gone(vault, environment):
+        message = f"The crontab has a heartbeat for {root}, where no vault is any more. Remove it with `crontab -e`."
+        yield HealthProblem(WARNING, SCHEDULE, None, None, message)
+
+
+def schedule_lacks(vault: Vault, environment: Mapping[str, str], home: Path, by: str) -> tuple[str, ...]:
+    """Return one sentence for each thing that the vault's entry in CRONTAB or SYSTEMD lacks; none if there is no entry.
+
+    Raise Refused if the crontab cannot be read.
+    """
+    mark = entry_marker(vault)
+    if by == CRONTAB:
+        text = read_crontab(environment) if has_crontab(environment) else ""
+        command, installed = cron_command(text, mark), f" # {mark}" in text
+    else:
+        units = find_systemd_units(vault, environment, home)
+        command, installed = unit_command(units or ""), units is not None
+    if not installed:
+        return ()
+    if command is None:
+        return ("its command cannot be read.",)
+    return tuple(_lacks(vault, command, home))
+
+
+def _vaults_gone(vault: Vault, environment: Mapping[str, str]) -> Iterator[str]:
+    try:
+        text = read_crontab(environment) if has_crontab(environment) else ""
+    except ClawmemError:
+        return  # reported with the entry of this vault
+    for mark in marks_in(text, MARK):
+        command = cron_command(text, mark) if mark != entry_marker(vault) else None
+        if command and command.vault and not (Path(command.vault) / SETTINGS).exists():
+            yield command.vault
+
+
+def _lacks(vault: Vault, command: ScheduledCommand, home: Path) -> Iterator[str]:
+    path = command.environment.get("PATH", _DEFAULT_PATH)
+    yield from _program_lacks(command, {"HOME": str(home), **command.environment, "PATH": path})
+    if command.vault is None or Path(command.vault).resolve() != vault.root.resolve():
+        yield f"it runs the heartbeat of another vault, {command.vault or 'which it does not name'}."
+    if shutil.which("git", path=path) is None:
+        yield f"git is not found on its PATH, {path}."
+    for setting, variable in needed_keys(vault.settings).items():
+        if not command.environment.get(variable):
+            yield f"it does not set {variable}, which holds the key of {setting}."
+
+
+def _program_lacks(command: ScheduledCommand, environment: Mapping[str, str]) -> Iterator[str]:
+    program = command.words[0]
+    if shutil.which(program, path=environment["PATH"]) is None:
+        yield f"its program {program} is not there, or cannot be run."
+        return
+    if "heartbeat" not in command.words:
+        yield "it does not run `heartbeat`."
+        return
+    start = command.words[: command.words.index("heartbeat")]
+    code, _, errors = run_program(environment, [*start, "--version"])
+    if code != 0:
+        reason = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
+        yield f"{program} cannot start clawmem: {reason}."
