@@ -141,6 +141,7 @@ def _strings(module: str) -> list[str]:
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.learning.reconciling.namesakes", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
     ("clawmem.learning.rules.corrections", "_LEAD + form"): lambda: [one.pattern for one in corrections._FORMS],
     ("clawmem.learning.rules.corrections", "{name}$"): lambda: [r"(?:\bis|['’]s|called|named)(?: actually)? Jane$"],
     ("clawmem.learning.rules.shapes.deeds", "limit"): lambda: [*filter(None, deeds._STRONG_ONLY_WITH.values())],

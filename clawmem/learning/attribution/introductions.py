@@ -100,10 +100,10 @@ _SPEAK = (
 _CITE = r"(?:reads|goes|sings|sang|sent|sends|posted|posts|quotes|quoted|quoting)"
 _REPORT = re.compile(
     rf"(?:\b{_SPEAK}(?! (?:\w+ )?(?:to|where|what|when|who|how|which|whether|if|why|about)\b)(?:,? [\w'-]+){{0,6}}|"
-    rf"\b{_CITE}(?: (?:me|us|him|her|it|this|that|the following|as follows|like this|[A-Z][\w'-]+))*|"
-    r"\b(?:according to|in the words of|to quote) [\w' -]+|"
+    rf"\b{_CITE}(?: (?:me|us|him|her|it|this|that|the following|as follows|like this|[A-Z][\w'-]+)){{0,8}}|"
+    r"\b(?:according to|in the words of|to quote) [\w' -]{1,80}|"
     r"\b(?:questions?|comments?|complaints?|reviews?|feedback|words|reply|answers?|voicemail|enquiry|inquiry) "
-    r"(?:from|by) (?!me\b|us\b|myself\b)[\w' -]+|"
+    r"(?:from|by) (?!me\b|us\b|myself\b)[\w' -]{1,80}|"
     r"(?<![\w-])(?!My\b|Our\b|my\b|our\b)[\w-]+'s (?:words|answer|reply|comment|opinion|response|wish|motto|review))$",
     re.IGNORECASE,
 )
