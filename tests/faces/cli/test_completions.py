@@ -119,7 +119,7 @@ def test_verbs_come_with_their_help_and_without_their_modules(clawmem: Command) 
         ("clawmem remember x --predicate lives_i", ["lives_in"]),
         ("clawmem recall --as", ["--as-of"]),
         ("clawmem search --as", ["--as-of"]),
-        ("clawmem doctor --f", ["--fix", "--full"]),
+        ("clawmem doctor --f", ["--fix", "--full", "--fields"]),
         ("clawmem recall tea --entity ", ["@finance/projects/budget", "areas/people/jane"]),
         ("clawmem recall tea -e areas", ["areas/people/jane"]),
         ("clawmem recall tea --entity=are", ["--entity=areas/people/jane"]),
@@ -246,7 +246,7 @@ def test_bash_at_a_terminal(keys: str, wanted: str, at_work: dict[str, str], vau
         ("clawmem rememb\t'x'", "clawmem remember 'x'"),
         ("clawmem recall tea --entity @fin\t.", "--entity @finance/projects/budget ."),
         ("clawmem ingest READ\t.", "clawmem ingest README.md ."),
-        ("clawmem doctor --f\t", "--fix   -- Repair what is safe to repair, one commit for each repair."),
+        ("clawmem doctor --f\t", "--fix     -- Repair what is safe to repair, one commit for each repair."),
     ],
 )
 def test_zsh_at_a_terminal(keys: str, wanted: str, at_work: dict[str, str], vault_root: Path, tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_zsh_sourced(at_work: dict[str, str], vault_root: Path, tmp_path: Path) 
         ("clawmem rem", ["remember\tStore a fact (also: add)."]),
         ("clawmem recall tea --entity @f", ["@finance/projects/budget"]),
         ("clawmem recall tea --entity=are", ["--entity=areas/people/jane"]),
-        ("clawmem doctor --fi", ["--fix\tRepair what is safe to repair, one commit for each repair."]),
+        ("clawmem doctor --fix", ["--fix\tRepair what is safe to repair, one commit for each repair."]),
         ("clawmem ingest READ", ["README.md"]),
         ("clawmem recall 'where does", []),
     ],

@@ -74,6 +74,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     triple = "--subject 'Jane Berg' --predicate lives_in --object Trondheim"
     one = call(f"clawmem remember 'Jane Berg lives in Trondheim.' -e areas/people/jane {triple}")["facts"][0]["id"]
     two = call("clawmem remember 'Jane has a dog.' -e areas/people/jane")["facts"][0]["id"]
+    call("clawmem remember 'Jane has a boat.' -e areas/people/jane-known-to-tom")
     call("clawmem remember 'Jane makes the website.' -e projects/website --related areas/people/jane")
     call("clawmem remember 'Acme sells boats.' -e projects/acme --source web:acme.example")
     call("clawmem remember 'Boats cost 100 euros.' -e projects/acme", CLAWMEM_SESSION="s-1182")
@@ -134,6 +135,13 @@ def test_examples(name: str, run_line: Run) -> None:
     fitted = 0
     for example in examples:
         assert [words for words in clawmem_calls(example) if " ".join(words).startswith(name)], example
+        if "--jsonl" in example and all("--jsonl" not in one.flags for one in COMMANDS[name].parameters):
+            code, printed = run_line(example)
+            fields = re.search(r"--fields (\S+)", example)
+            records = [json.loads(line) for line in printed.splitlines()]
+            assert code == DONE and records, (example, printed)
+            assert all(set(one) <= set(fields[1].split(",")) for one in records if fields)
+            continue
         code, printed = run_line(with_json(example))
         assert code == OTHERWISE.get(example, DONE), (example, printed)
         (call,) = clawmem_calls(with_json(example))
