@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from clawmem import __version__
@@ -18,6 +19,7 @@ from clawmem.memory.permission import check_not_read_only
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.week import week_began
 from clawmem.model.records.caller import Caller
+from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.state.heartbeat_state import (
@@ -73,18 +75,23 @@ def run_heartbeat(
     check_not_read_only(vault, caller)
     if dry_run:
         return _run_steps(steps, StepContext(vault, caller, read_heartbeat_state(vault), model, True, {}), on_progress)
-    with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
-        try:
+    try:
+        with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
             done = _run_locked(steps, vault, caller, model, on_progress, complete=not only)
-        except ClawmemError as problem:
-            record_failure(vault, caller, problem)
-            raise
-        write_last_run(vault, _last_run(caller, done))
-        return done
+            write_last_run(vault, _last_run(caller, done))
+            return done
+    except ClawmemError as problem:
+        record_failure(vault, caller, problem)
+        raise
+    except Exception as problem:
+        # The error that is reported is this one, also where the disk takes no record of it.
+        with suppress(OSError, ClawmemError):
+            record_failure(vault, caller, ClawmemError(f"{type(problem).__name__}: {redact(str(problem))}."))
+        raise
 
 
 def record_failure(vault: Vault, caller: Caller, problem: ClawmemError) -> None:
-    """Store that a heartbeat could not start, and why, for `status` and `doctor`."""
+    """Store that a heartbeat did not start or stopped, and why, for `status` and `doctor`."""
     failure = StepFailure("", problem.code, problem.message, problem.hint)
     write_last_run(vault, HeartbeatRun(stamp(caller.now), failed=(failure,)))
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.vault.lock import writer_lock
+from clawmem.vault.state.heartbeat_state import LOCK, LOG
 from tests.conftest import Command
 
 
@@ -82,6 +84,22 @@ def test_a_heartbeat_that_could_not_start(clawmem: Command) -> None:
     output = clawmem("status").out
     assert "could not start\n" in output
     assert "failed    CLAWMEM_PARA_PROMOTION_BUDGET_CENTS" in output
+
+
+def test_a_heartbeat_that_met_a_lock_or_stopped(clawmem: Command, vault_root: Path) -> None:
+    state = vault_root / ".git/clawmem"
+    clawmem("config", "set", "lock.wait_seconds", "0.1")
+    with writer_lock(state / LOCK, 0, "another heartbeat"):
+        assert clawmem("heartbeat").code == 11
+    (failed,) = clawmem("status", "--json").data["learning"]["last_heartbeat"]["failed"]
+    assert (failed["step"], failed["code"]) == ("", "locked")
+    (state / LOG).mkdir()
+    assert clawmem("heartbeat").code != 0
+    (failed,) = clawmem("status", "--json").data["learning"]["last_heartbeat"]["failed"]
+    assert failed["step"] == "" and failed["message"].startswith("IsADirectoryError")
+    (state / LOG).rmdir()
+    assert clawmem("heartbeat").code == 0
+    assert clawmem("status", "--json").data["learning"]["last_heartbeat"]["failed"] == []
 
 
 def test_no_vault(clawmem: Command, tmp_path: Path) -> None:
