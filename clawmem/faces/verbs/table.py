@@ -20,6 +20,8 @@ VERBS = {
     "graph": "Follow the links between facts and entities.",
     "note": "Add a line to the daily note.",
     "ingest": "Import events into the ledger, verbatim.",
+    "import": "Import the memories of another program, with their dates and origin.",
+    "export": "Write the memory in an open format.",
     "synthesize": "Update the daily note of a day and MEMORY.md.",
     "promote": "Promote the important facts of a day.",
     "heartbeat": "Learn from new events and maintain the vault.",
@@ -47,8 +49,8 @@ ALIASES = {"search": "recall", "add": "remember"}
 
 OTHER_NAMES = {
     "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",
-    "edit": "supersede", "export": "backup", "find": "recall", "forget": "retract", "get": "show", "help": "--help",
-    "history": "log", "import": "ingest", "info": "status", "learn": "heartbeat", "ls": "list", "new": "init",
+    "edit": "supersede", "find": "recall", "forget": "retract", "get": "show", "help": "--help",
+    "history": "log", "info": "status", "learn": "heartbeat", "ls": "list", "new": "init",
     "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "remove": "retract", "revert": "undo",
     "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",
     "store": "remember", "update": "supersede", "verify": "doctor", "version": "--version",

@@ -30,6 +30,7 @@ from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
+    from clawmem.memory.history.evidence import Days
     from clawmem.memory.review.quarantine import ProposalWriter
 
 BATCH_SIZE = 2000
@@ -145,6 +146,7 @@ class _BatchPlanner:
         self._default = work.vault.settings.words("defaults.entity")
         self._proposal_writer: ProposalWriter | None = None
         self._finder = RivalValueFinder(work)
+        self._days: Days = {}
         self.conflicts: list[ValueConflict] = []
         self.notices: list[str] = []
 
@@ -158,7 +160,7 @@ class _BatchPlanner:
             entity = next((one for one in self._batches if as_one_file(one) == as_one_file(entity)), entity)
         if entity not in self._batches:
             if not entity_exists(work.index, entity):
-                writes.update(new_entity_files(entity, work.caller))
+                writes.update(new_entity_files(entity, work.caller, draft.title))
             self._batches[entity] = _EntityBatch(work.facts(entity))
         batch = self._batches[entity]
         place = batch.places.get(normal(draft.fact.fact))
@@ -189,7 +191,7 @@ class _BatchPlanner:
         """Return the fact with its references resolved. Most facts have none."""
         if not (fact.source_event or fact.links or fact.related_entities):
             return fact
-        fact, notices = _resolve_references(self._work, fact, self._batches)
+        fact, notices = _resolve_references(self._work, fact, self._batches, self._days)
         self.notices += notices
         return fact
 
@@ -248,7 +250,9 @@ def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
     return known if fact.importance is not None else with_vital_importance(known)
 
 
-def _resolve_references(work: WriteScope, fact: Fact, known: Collection[str]) -> tuple[Fact, list[str]]:
+def _resolve_references(
+    work: WriteScope, fact: Fact, known: Collection[str], days: Days
+) -> tuple[Fact, list[str]]:  # fmt: skip
     """Return the fact with its evidence quoted and with full ids and entity names, and notices.
 
     There is one notice for each related entity that does not exist. `known` are entities that the same act creates.
@@ -256,7 +260,7 @@ def _resolve_references(work: WriteScope, fact: Fact, known: Collection[str]) ->
     """
     from clawmem.memory.history.evidence import with_evidence  # reads ledgers
 
-    fact = _without_quoted_secret(work, with_evidence(work.vault, work.index, fact))
+    fact = _without_quoted_secret(work, with_evidence(work.vault, work.index, fact, days))
     links = tuple(link._replace(to=resolve_id(work.index, link.to)) for link in fact.links)
     related = tuple(dict.fromkeys(_entity_named(work, name, known) for name in fact.related_entities))
     missing = [name for name in related if name not in known and not entity_exists(work.index, name)]

@@ -9,25 +9,31 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.records.event import Event, ledger_path, parse_events
 from clawmem.vault.vault import Vault
 
+Days = dict[str, dict[str, Event]]
+"""The events of days that were read already, by day and id: many facts of one run may cite the same day."""
 
-def find_event(vault: Vault, index: Index, event_id: str) -> Event | None:
+
+def find_event(vault: Vault, index: Index, event_id: str, days: Days | None = None) -> Event | None:
     """Return the event with this id, or None. Raise Unreadable if its ledger does not parse."""
     day = event_day(index, event_id)
     if day is None:
         return None
-    path = ledger_path(day)
-    events = parse_events(vault.read(path) or b"", path)
-    return next((event for event in events if event.id == event_id), None)
+    days = {} if days is None else days
+    if day not in days:
+        path = ledger_path(day)
+        days[day] = {event.id: event for event in parse_events(vault.read(path) or b"", path)}
+    return days[day].get(event_id)
 
 
-def with_evidence(vault: Vault, index: Index, fact: Fact) -> Fact:
+def with_evidence(vault: Vault, index: Index, fact: Fact, days: Days | None = None) -> Fact:
     """Return the fact with the span of its quote in the cited event. Without a quote the whole text is quoted.
 
-    Raise NotFound if the event does not exist, InvalidInput if it does not contain the quote.
+    `days` keeps the ledgers between calls. Raise NotFound if the event does not exist, InvalidInput if it does not
+    contain the quote.
     """
     if fact.source_event is None:
         return fact
-    event = find_event(vault, index, fact.source_event)
+    event = find_event(vault, index, fact.source_event, days)
     if event is None:
         raise NotFound(f"There is no event '{fact.source_event}'.", "`clawmem ingest` adds events.")
     quote = event.text if fact.source_text is None else fact.source_text

@@ -24,11 +24,14 @@ _LINES = ("source", "source_event", "workflow", "agent", "relation_phrase", "sub
 
 
 class Draft(NamedTuple):
-    """A checked fact without identity, the requested entity (None: clawmem decides), and the ignored keys."""
+    """A checked fact without identity, the requested entity (None: clawmem decides), and the ignored keys.
+
+    `title` is the title of the entity, if it is new."""
 
     fact: Fact
     entity: str | None = None
     left_out: tuple[str, ...] = ()
+    title: str | None = None
 
 
 def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:

@@ -45,6 +45,9 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "facts.jsonl": '{"fact": "Jane likes tea."}',
         "the-secret": "100 euros",
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
+        ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",
+        "memory.jsonl": '{"type": "entity", "name": "Jane", "entityType": "person", "observations": ["Rows"]}',
+        "bundle/tea.md": "---\ntype: Note\ndescription: Tea is a drink.\n---\n",
         "copies/keep": "",
         ".local/share/bash-completion/completions/keep": "",
         ".gitconfig": "[user]\n\tname = Ada Person\n\temail = ada@example.org\n",
@@ -176,7 +179,7 @@ def test_help_of_a_group_ends_with_examples_of_its_commands(name: str, capsys: p
 
 
 CLOSED = [(name, one) for name, command in COMMANDS.items() for one in command.parameters if one.choices]
-GIVEN = {"file": "chat.jsonl", "fact": "fact_1a2b", "target": "fact_5e6f", "text": "tea"}
+GIVEN = {"file": "chat.jsonl", "path": "memory.jsonl", "fact": "fact_1a2b", "target": "fact_5e6f", "text": "tea"}
 
 
 @pytest.mark.parametrize(("name", "one"), CLOSED, ids=lambda part: getattr(part, "name", part))

@@ -1,0 +1,104 @@
+"""Reading a file, a folder or a zip archive that another program wrote, within limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from clawmem.errors import InvalidInput, NotFound, Refused, StorageFailed
+from clawmem.model.records.bounds import RECORD_BYTES
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
+MOST_FILES = 50_000
+MOST_BYTES = 512 << 20
+_TEXTS = (".md", ".markdown", ".json", ".jsonl", ".af")
+
+
+class ReadFiles(dict[str, str]):
+    """Text files by their path below what was read; `left_out` says of the others why they were not read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left_out: dict[str, str] = {}
+        self._bytes = 0
+
+    def add(self, name: str, data: bytes) -> None:
+        """Add a file, unless it is not UTF-8. Raise InvalidInput if all files together are beyond the limit."""
+        self._bytes += len(data)
+        if len(self) >= MOST_FILES or self._bytes > MOST_BYTES:
+            limit = f"{MOST_FILES:,} files or {MOST_BYTES >> 20} MB"
+            raise InvalidInput(f"There are more than {limit} to import.", "Import a part of them at a time.")
+        try:
+            self[name] = data.decode("utf-8-sig")
+        except UnicodeDecodeError as problem:
+            self.left_out[name] = f"it is not UTF-8 text (byte {problem.start})"
+
+
+def read_files(path: Path) -> ReadFiles:
+    """Return the Markdown and JSON files of a folder, or the one file. Links are not followed out of the folder.
+
+    Raise NotFound if there is nothing at the path, StorageFailed if it cannot be read.
+    """
+    found = ReadFiles()
+    try:
+        if path.is_dir():
+            for name, file in _walk(path):
+                _add(found, name, file)
+        else:
+            _add(found, path.name, path)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file or folder {path}.", "Name a file, a folder or a zip archive.") from None
+    except OSError as problem:
+        raise StorageFailed(f"{path} cannot be read: {problem.strerror}.", "Name a file that you can read.") from None
+    return found
+
+
+def _walk(root: Path) -> Iterator[tuple[str, Path]]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if one not in (".git", ".trash", "node_modules"))
+        for name in sorted(names):
+            file = Path(folder) / name
+            if name.lower().endswith(_TEXTS) and not file.is_symlink():
+                yield file.relative_to(root).as_posix(), file
+
+
+def _add(found: ReadFiles, name: str, file: Path) -> None:
+    size = file.stat().st_size
+    if size > RECORD_BYTES:
+        found.left_out[name] = f"it has {size:,} bytes; the limit is {RECORD_BYTES:,}"
+    else:
+        found.add(name, file.read_bytes())
+
+
+def open_archive(file: IO[bytes], name: str) -> ZipFile:
+    """Open a zip archive. Raise InvalidInput if it is damaged."""
+    import zipfile
+
+    try:
+        return zipfile.ZipFile(file)
+    except zipfile.BadZipFile:
+        raise InvalidInput(f"{name} is not a whole zip archive.", "Download the export again.") from None
+
+
+def write_folder(folder: Path, files: Mapping[str, str], force: bool, only: str | None = None) -> None:
+    """Write files into a folder, each in one step. Without `force`, the folder must be new or empty.
+
+    `only` is the one file that must not exist, in place of the whole folder. Raise Refused if something is in the way,
+    StorageFailed if the folder cannot be written.
+    """
+    try:
+        taken = (folder / only).exists() if only else folder.exists() and any(folder.iterdir())
+        if taken and not force:
+            raise Refused(f"{folder / only if only else folder} already exists.", "Name another place, or use --force.")
+        for name, text in files.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            half = file.with_name(f".{file.name}.{os.getpid()}")
+            half.write_text(text, encoding="utf-8")
+            half.replace(file)
+    except OSError as problem:
+        raise StorageFailed(f"{folder} cannot be written: {problem.strerror}.", "Name another place.") from None

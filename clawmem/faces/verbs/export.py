@@ -1,0 +1,70 @@
+"""`clawmem export`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.folders import write_folder
+from clawmem.faces.parts.parameters import OF_ENTITY, Parameter
+from clawmem.model.exchange.okf import render
+from clawmem.model.facts.codec import fact_to_record
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.text import counted
+from clawmem.serving.export import ExportedMemory, export_memory
+
+_FORMATS = ("okf", "jsonl")
+
+
+def export(call: Call, target: str, format_: str, entity: str | None, force: bool) -> Answer:
+    """Current and superseded facts are written, with their sources; retracted ones are not. `backup` writes the whole
+    vault with its history."""
+    if format_ not in _FORMATS:
+        raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(_FORMATS)}.")
+    runtime = call.runtime
+    caller = runtime.caller()
+    if format_ == "okf" and target == "-":
+        raise InvalidInput("OKF is a folder of pages.", "Name a folder: `clawmem export ./bundle`.")
+    done = export_memory(runtime.vault(), caller, entity)
+    if format_ == "jsonl" and target == "-":
+        number = sum(1 for _ in done.facts())
+        data = {"format": format_, "target": None, "written": number, "files": 0}
+        return Answer(data, _lines(done), done.notices, talk=[f"{counted(number, 'fact')} written"])
+    place = (runtime.working_folder / Path(target).expanduser()).resolve()
+    if format_ == "jsonl":
+        files, folder, name = {place.name: "".join(f"{line}\n" for line in _lines(done))}, place.parent, place.name
+        write_folder(folder, files, force, only=name)
+    else:
+        files = render(done.concepts, day_of(stamp(caller.now)))
+        write_folder(place, files, force)
+    number = sum(1 for _ in done.facts())
+    data = {"format": format_, "target": str(place), "written": number, "files": len(files)}
+    said = f"{counted(number, 'fact')} written to {place}, in {counted(len(files), 'file')}"
+    return Answer(data, [said], done.notices)
+
+
+def _lines(done: ExportedMemory) -> Iterator[str]:
+    for one in done.facts():
+        yield json.dumps({**fact_to_record(one.fact), "entity": one.entity}, ensure_ascii=False)
+
+
+VERB = Command(
+    export,
+    (
+        Parameter("target", "The folder or file to write; for jsonl, - is stdout.", required=True, completes="file"),
+        Parameter(
+            "format_",
+            "{choices}: a folder of pages, or one fact a line.",
+            ("--format", "-f"),
+            default="okf",
+            choices=_FORMATS,
+        ),
+        OF_ENTITY,
+        Parameter("force", "Replace files that exist.", ("--force",), bool, False),
+    ),
+    {"format": str, "target": (str, None), "written": int, "files": int},
+    ("clawmem export ./okf", "clawmem export facts.jsonl --format jsonl --force"),
+)

@@ -1,0 +1,183 @@
+"""`clawmem import`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from shlex import quote
+from zipfile import BadZipFile, ZipFile
+
+from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.folders import MOST_BYTES, ReadFiles, open_archive, read_files
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.learning.import_memories import ImportResult, import_memories
+from clawmem.model.exchange import archives
+from clawmem.model.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
+from clawmem.model.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, format_of
+from clawmem.model.facts.fact import TRUSTS
+from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.language.text import check_statement, counted
+from clawmem.model.transcripts.formats import HEAD_BYTES, read, shape_of
+from clawmem.model.transcripts.message import Message, SkippedLine
+from clawmem.vault.strict_yaml import parse_yaml
+
+ARCHIVE = "archive"
+_SHOWN = 20
+_BLOCK_BYTES = 1 << 18
+
+
+def import_(call: Call, path: str, format_: str, source: str | None, trust: str | None, dry_run: bool) -> Answer:
+    """Each statement becomes a fact, and an event with its own date that is the evidence. A second import of the same
+    memory adds nothing. `revoke --source` with the source that the answer names withdraws the whole import. Read what
+    would be imported with --dry-run first."""
+    if format_ not in (*FORMATS, ARCHIVE):
+        raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join((*FORMATS, ARCHIVE))}.")
+    if trust is not None and trust not in TRUSTS:
+        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    target = (call.runtime.working_folder / Path(path).expanduser()).resolve()
+    name = check_statement(source or f"import:{target.name}", "source")
+    if format_ == ARCHIVE or (format_ == AUTO and target.suffix.lower() == ".zip"):
+        return _from_archive(call, target, name, trust or "agent", dry_run)
+    files = read_files(target)
+    chosen = format_of(files, parse_yaml, target.name, format_)
+    found = MEMORY_FORMATS[chosen].read(files, parse_yaml)
+    return _imported(
+        call, chosen, chain(found, _left_out(files)), (), name, trust or MEMORY_FORMATS[chosen].trust, dry_run
+    )
+
+
+def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:
+    from clawmem.faces.parts.reading import opened
+
+    with opened(call, str(target)) as given, open_archive(given, target.name) as archive:
+        files = ReadFiles()
+        conversations = []
+        for one in archive.infolist():
+            if archives.is_conversations(one.filename):
+                conversations.append(one.filename)
+            elif archives.is_memory(one.filename) and one.file_size <= MOST_BYTES:
+                files.add(one.filename, archive.read(one))
+        if not conversations and not files:
+            raise InvalidInput(
+                f"{target.name} is not the export of a chat program.",
+                "An export has conversations.json. Unpack other archives, and import the folder.",
+            )
+        messages = chain(archives.documents(files), *(_conversation(archive, one) for one in conversations))
+        found = chain(archives.memories(files), _left_out(files))
+        return _imported(call, ARCHIVE, found, messages, name, trust, dry_run)
+
+
+def _conversation(archive: ZipFile, name: str) -> Iterator[Message | SkippedLine]:
+    try:
+        with archive.open(name) as head:
+            shape = shape_of(head.read(HEAD_BYTES), name)
+        with archive.open(name) as file:
+            yield from read(shape, iter(lambda: file.read(_BLOCK_BYTES), b""), name)
+    except BadZipFile:
+        yield SkippedLine(0, f"{name} is damaged in the archive")
+
+
+def _left_out(files: ReadFiles) -> Iterator[Found]:
+    yield from (SkippedMemory(name, reason) for name, reason in files.left_out.items())
+
+
+def _imported(
+    call: Call,
+    chosen: str,
+    found: Iterable[Found],
+    messages: Iterable[Message | SkippedLine],
+    origin: str,
+    trust: str,
+    dry_run: bool,
+) -> Answer:
+    done = import_memories(call.runtime.vault(), found, messages, call.runtime.caller(), origin, trust, dry_run)
+    outcomes = [one.outcome for one in done.facts]
+    data = {
+        "format": chosen,
+        "source": origin,
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "outcome": outcomes,
+        "planned": [
+            {"fact": one.statement, "entity": one.entity, "timestamp": one.timestamp, "place": one.place}
+            for one in (done.planned if dry_run else ())
+        ],
+        "known": done.known,
+        "events": done.events,
+        "skipped": [one._asdict() for one in done.skipped],
+        "commit": done.commit,
+        "dry_run": dry_run,
+    }
+    notices = [*done.notices, *_skipped_notices(done.skipped)]
+    if done.failed is not None:
+        notices.append(f"stopped: {done.failed.message} {done.failed.hint}")
+    return Answer(data, _lines(done, chosen, origin, dry_run), notices, PARTIAL if done.failed else DONE)
+
+
+def _lines(done: ImportResult, chosen: str, origin: str, dry_run: bool) -> list[str]:
+    skipped = counted(len(done.skipped), "part")
+    if dry_run:
+        lines = [_planned_line(one) for one in done.planned[:_SHOWN]]
+        more = len(done.planned) - len(lines)
+        lines += [f"and {counted(more, 'more statement')}; --json lists them all"] if more else []
+        planned = counted(len(done.planned), "statement")
+        return [
+            *lines,
+            f"{chosen}: {planned} to import, {done.known} imported before, {skipped} to skip",
+            "dry run; nothing was changed",
+        ]
+    count = Counter(one.outcome for one in done.facts)
+    same = count["noop"] + count["updated"]
+    said = [f"{counted(count['added'], 'fact')} added"]
+    said += [f"{same} already stated by other facts"] if same else []
+    said += [f"{count['proposed']} for review (`clawmem review`)"] if count["proposed"] else []
+    said += [f"{done.known} imported before", f"{skipped} skipped", f"{counted(done.events, 'event')} added"]
+    lines = [f"{chosen}: {', '.join(said)}"]
+    if done.commit is None:
+        return [*lines, "nothing changed; no commit was made"]
+    return [*lines, f"commit {done.commit[:12]}", f"to withdraw the import: clawmem revoke --source {quote(origin)}"]
+
+
+def _planned_line(one: ForeignMemory) -> str:
+    day = one.timestamp[:10] if one.timestamp else "no date"
+    return f"{day:<10}  {one.statement}  ({one.entity or 'default entity'})"
+
+
+def _skipped_notices(skipped: tuple[SkippedMemory, ...]) -> list[str]:
+    said = [f"{one.place} was skipped: {one.reason}" for one in skipped[:_SHOWN]]
+    more = len(skipped) - _SHOWN
+    return [*said, f"{counted(more, 'more part')} skipped; --json lists them all"] if more > 0 else said
+
+
+VERB = Command(
+    import_,
+    (
+        Parameter("path", "A folder, a file, or the zip archive of a chat program.", required=True, completes="file"),
+        Parameter("format_", "One of {choices}.", ("--format", "-f"), default=AUTO, choices=(*FORMATS, ARCHIVE)),
+        Parameter("source", "The name of the source (default: import: and the file name).", ("--source",)),
+        Parameter(
+            "trust", "The trust of the facts: {choices} (default: that of the format).", ("--trust",), choices=TRUSTS
+        ),
+        DRY_RUN,
+    ),
+    {
+        "format": str,
+        "source": str,
+        "facts": ["fact"],
+        "outcome": [str],
+        "planned": [{"fact": str, "entity": (str, None), "timestamp": (str, None), "place": str}],
+        "known": int,
+        "events": int,
+        "skipped": [{"place": str, "reason": str}],
+        "commit": (str, None),
+        "dry_run": bool,
+    },
+    (
+        "clawmem import ~/.claude/projects/-home-ada-site/memory --dry-run",
+        "clawmem import memory.jsonl",
+        "clawmem import ./bundle --format okf --trust agent",
+    ),
+    ("facts",),
+)

@@ -1,0 +1,128 @@
+"""Import memories of other programs: each statement becomes an event with its own date, and a fact that cites it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.index.search.lookup import facts_from_event
+from clawmem.learning.ingest import IngestResult, RepeatCounter, ingest, to_events
+from clawmem.memory.facts.remember import RememberedFact, remember
+from clawmem.memory.writing import writing
+from clawmem.model.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.language.text import check_statement
+from clawmem.model.records.caller import Caller
+from clawmem.model.safety.secrets.find import find_secret
+from clawmem.model.transcripts.message import Message, SkippedLine
+from clawmem.vault.vault import Vault
+
+
+class ImportResult(NamedTuple):
+    """The result of an import: the facts with their outcomes, in order, and what was skipped.
+
+    `known` statements were imported before. `planned` are the new statements; on a dry run nothing else is done.
+    `events` is the number of new events. `commit` is the last commit, or None if nothing changed.
+    """
+
+    planned: tuple[ForeignMemory, ...]
+    facts: tuple[RememberedFact, ...]
+    known: int
+    skipped: tuple[SkippedMemory, ...]
+    events: int
+    commit: str | None
+    notices: tuple[str, ...] = ()
+    failed: ClawmemError | None = None
+
+
+class _Statement(NamedTuple):
+    memory: ForeignMemory
+    message: Message
+    draft: Draft
+    event: str
+
+
+def import_memories(
+    vault: Vault,
+    found: Iterable[Found],
+    messages: Iterable[Message | SkippedLine],
+    caller: Caller,
+    origin: str,
+    trust: str,
+    dry_run: bool = False,
+) -> ImportResult:
+    """Store each statement once, with `origin` as its source, so that one `revoke` withdraws the whole import.
+
+    `messages` are conversations and notes, which become events only. `trust` is the highest trust of a statement. A
+    statement whose event some fact cites is known, even if that fact was corrected or withdrawn since. Statements with
+    a credential are skipped.
+    """
+    skipped: list[SkippedMemory] = []
+    statements = _statements(found, caller, origin, trust, skipped)
+    with writing(vault, caller, "import", dry_run=True) as work:
+        fresh = [one for one in statements if not facts_from_event(work.index, one.event)]
+    known, planned = len(statements) - len(fresh), tuple(one.memory for one in fresh)
+    if dry_run:
+        skipped += [_skipped_message(one) for one in messages if isinstance(one, SkippedLine)]
+        return ImportResult(planned, (), known, tuple(skipped), 0, None)
+    heard = ingest(vault, (one.message for one in fresh), caller, origin) if fresh else None
+    spoken = ingest(vault, messages, caller, origin)
+    skipped += [_skipped_message(one) for one in (*(heard.skipped if heard else ()), *spoken.skipped)]
+    refused = {one.line for one in heard.skipped} if heard else set()
+    drafts = [one.draft for one in fresh if one.message.line not in refused]
+    done = remember(vault, drafts, caller) if drafts else None
+    commit = (done and done.commit) or spoken.commit or (heard and heard.commit)
+    return ImportResult(
+        planned,
+        done.facts if done else (),
+        known,
+        tuple(skipped),
+        spoken.added + (heard.added if heard else 0),
+        commit,
+        _notices(heard, spoken) + (done.notices if done else ()),
+        done.failed if done else None,
+    )
+
+
+def _statements(
+    found: Iterable[Found], caller: Caller, origin: str, trust: str, skipped: list[SkippedMemory]
+) -> list[_Statement]:  # fmt: skip
+    """Return the statements with their events and drafts; a repeated one once. Add the others to `skipped`."""
+    check_statement(origin, "source")
+    by_event: dict[str, _Statement] = {}
+    for number, one in enumerate(found, 1):
+        if isinstance(one, SkippedMemory):
+            skipped.append(one)
+            continue
+        secret = find_secret(f"{one.statement}\n{one.quote}\n{one.record}")
+        if secret is not None:
+            skipped.append(SkippedMemory(one.place, f"it contains a credential ({secret.rule})"))
+            continue
+        message = Message(
+            number, "system", one.quote, one.timestamp, None, None, one.key, "app", trust=trust, source=origin
+        )
+        [event] = to_events([message], caller, origin, RepeatCounter())
+        try:
+            draft = _draft(one, event.id, caller, origin, trust)
+        except InvalidInput as problem:
+            skipped.append(SkippedMemory(one.place, problem.message))
+            continue
+        by_event.setdefault(f"{event.id} {draft.fact.fact}", _Statement(one, message, draft, event.id))
+    return list(by_event.values())
+
+
+def _draft(one: ForeignMemory, event: str, caller: Caller, origin: str, trust: str) -> Draft:
+    record: dict[str, Any] = {
+        **one.record, "fact": one.statement, "entity": one.entity, "source": origin, "source_event": event,
+        "source_text": one.quote, "trust": trust,
+    }  # fmt: skip
+    return draft_from_record(record, caller.now)._replace(title=one.title)
+
+
+def _skipped_message(one: SkippedLine) -> SkippedMemory:
+    return SkippedMemory(f"line {one.line}", one.reason)
+
+
+def _notices(*done: IngestResult | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notice for one in done if one for notice in one.notices))

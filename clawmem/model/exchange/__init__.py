@@ -1,0 +1,1 @@
+"""Formats in which other programs keep memories."""

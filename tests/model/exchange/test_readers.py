@@ -1,0 +1,197 @@
+"""Readers of foreign memories: what each format gives, and what is left out and why."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clawmem.errors import InvalidInput
+from clawmem.model.exchange.foreign_memory import Files, ForeignMemory, SkippedMemory
+from clawmem.model.exchange.formats import MEMORY_FORMATS, format_of
+from clawmem.vault.strict_yaml import parse_yaml
+
+GRAPH = "\n".join(
+    json.dumps(one)
+    for one in (
+        {
+            "type": "entity",
+            "name": "Mara Voss",
+            "entityType": "person",
+            "observations": ["Prefers tea", "Mara Voss rows"],
+        },
+        {"type": "entity", "name": "Pier", "entityType": "project", "observations": []},
+        {"type": "relation", "from": "Mara Voss", "to": "Pier", "relationType": "works_on"},
+        {"type": "relation", "from": "Mara Voss", "to": "Pier"},
+    )
+)
+MEM0 = json.dumps(
+    {
+        "results": [
+            {
+                "id": "m1",
+                "memory": "Likes rye bread",
+                "created_at": "2025-02-03T04:05:06-07:00",
+                "categories": ["food"],
+                "metadata": {"confidence": 0.9},
+                "user_id": "mara",
+            },
+            {"id": "m2", "memory": ""},
+        ]
+    }
+)
+AUTO = """---
+name: port
+description: The development server listens on port 8123.
+metadata:
+  type: project
+  updated_at: 2026-01-02T03:04:05Z
+---
+
+Port 8000 is taken by the proxy. See [[proxy]].
+"""
+OKF = """---
+type: Playbook
+title: Stale orders
+description: How to treat an alert about stale orders.
+tags: [oncall]
+status: deprecated
+stale_after: 2026-03-01
+generated: { by: writer/1, at: 2025-12-01T08:00:00Z }
+verified: { by: "human:mara", at: 2025-12-02T08:00:00Z }
+sources:
+  - { id: runbook, resource: https://example.org/runbook, title: Runbook }
+---
+
+# Trigger
+
+The alert fires after **30 minutes**; see the [orders table](/tables/orders.md).[^runbook]
+
+| a | b |
+|---|---|
+
+[^runbook]: Runbook
+"""
+ORDERS = "---\ntype: Table\ntitle: Orders\n---\n\nOrders has a row for each order.\n"
+DAILY = "# 2026-04-05\n\n## Build\n\n- The build needs libfoo 3.\n"
+USER = """- Speak German. <!-- observed: 2026-01-01 | status: active -->
+- Speak French. <!-- observed: 2025-01-01 | status: retired -->
+"""
+NOTE = """---
+title: Coffee
+permalink: drinks/coffee
+tags: [drinks]
+created: 2026-01-07
+---
+
+- [method] Pour over needs a fine filter #brewing
+- relates_to [[Tea]]
+- [ ] buy beans
+
+Coffee with [[Milk|oat milk]] is fine.
+"""
+
+SAMPLES: dict[str, Files] = {
+    "server-memory": {"memory.jsonl": GRAPH},
+    "mem0": {"export.json": MEM0},
+    "claude-memory": {"port.md": AUTO, "MEMORY.md": "- [port](port.md)\n"},
+    "okf": {"playbooks/stale.md": OKF, "tables/orders.md": ORDERS, "index.md": "# Index\n"},
+    "agent-memory": {"memory/2026-04-05.md": DAILY, "USER.md": USER},
+    "notes": {"drinks/coffee.md": NOTE},
+}
+
+
+def read(name: str) -> tuple[list[ForeignMemory], list[SkippedMemory]]:
+    found = list(MEMORY_FORMATS[name].read(SAMPLES[name], parse_yaml))
+    kept = [one for one in found if isinstance(one, ForeignMemory)]
+    return kept, [one for one in found if isinstance(one, SkippedMemory)]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_format_is_recognised_by_its_files(name: str) -> None:
+    assert format_of(SAMPLES[name], parse_yaml, "sample") == name
+
+
+def test_other_files_are_refused_with_the_list_of_formats() -> None:
+    with pytest.raises(InvalidInput, match="was recognised") as refused:
+        format_of({"a.json": "{}", "b.md": "Some text.\n"}, parse_yaml, "sample")
+    assert "server-memory" in (refused.value.hint or "")
+    with pytest.raises(InvalidInput, match="is not a format"):
+        format_of({}, parse_yaml, "sample", "zotero")
+
+
+def test_observations_and_relations_of_a_graph() -> None:
+    kept, skipped = read("server-memory")
+    assert [(one.statement, one.entity) for one in kept] == [
+        ("Mara Voss: Prefers tea", "areas/people/mara-voss"),
+        ("Mara Voss rows", "areas/people/mara-voss"),
+        ("Mara Voss works on Pier.", "areas/people/mara-voss"),
+    ]
+    assert kept[2].record["predicate"] == "works_on" and kept[2].record["related_entities"] == ["projects/pier"]
+    assert [(one.place, one.reason) for one in skipped] == [
+        ("memory.jsonl:2", "it has no observations"),
+        ("memory.jsonl:4", "a relation needs from, to and relationType"),
+    ]
+
+
+def test_memories_of_mem0_keep_id_time_tags_and_user() -> None:
+    [one], [skipped] = read("mem0")
+    assert (one.statement, one.key, one.timestamp) == ("Likes rye bread", "m1", "2025-02-03T11:05:06Z")
+    assert one.record == {"tags": ["food"], "confidence": 0.9, "details": {"user_id": "mara"}}
+    assert skipped.reason == "it has no text"
+
+
+def test_a_page_of_auto_memory_is_one_statement_with_its_body_as_evidence() -> None:
+    [one], skipped = read("claude-memory")
+    assert one.statement == "The development server listens on port 8123."
+    assert one.quote == "Port 8000 is taken by the proxy. See [[proxy]]."
+    assert (one.timestamp, one.record["category"], skipped) == ("2026-01-02T03:04:05Z", "project", [])
+
+
+def test_a_concept_keeps_sources_trust_end_and_links() -> None:
+    kept, skipped = read("okf")
+    first, second, third = kept
+    assert first.statement == "How to treat an alert about stale orders."
+    assert second.statement == "Trigger: The alert fires after 30 minutes; see the orders table."
+    assert second.entity == "resources/stale-orders" and second.timestamp == "2025-12-01T08:00:00Z"
+    assert second.record["related_entities"] == ["resources/orders"]
+    assert second.record["valid_to"] == "2025-12-01" and second.record["tags"] == ["oncall"]
+    assert second.record["details"] == {
+        "generated_by": "writer/1",
+        "verified_by": ["human:mara"],
+        "review_by": "2026-03-01",
+        "sources": [{"resource": "https://example.org/runbook", "title": "Runbook"}],
+    }
+    assert third.entity == "resources/orders" and third.record == {}
+    assert [one.place for one in skipped] == ["playbooks/stale.md:18"]
+
+
+def test_lists_of_agents_keep_their_days_and_leave_out_what_is_retired() -> None:
+    kept, skipped = read("agent-memory")
+    assert [(one.statement, one.timestamp) for one in kept] == [
+        ("Speak German.", "2026-01-01T00:00:00Z"),
+        ("The build needs libfoo 3.", "2026-04-05T00:00:00Z"),
+    ]
+    assert [one.reason for one in skipped] == ["it is marked as retired"]
+
+
+def test_notes_with_links_give_observations_relations_and_text() -> None:
+    kept, _ = read("notes")
+    assert [one.statement for one in kept] == [
+        "Coffee: Pour over needs a fine filter",
+        "Coffee relates to Tea.",
+        "Coffee: buy beans",
+        "Coffee with oat milk is fine.",
+    ]
+    assert kept[0].record["category"] == "method" and kept[0].record["tags"] == ["drinks", "brewing"]
+    assert kept[3].record["related_entities"] == ["resources/milk"]
+
+
+@pytest.mark.parametrize("name", MEMORY_FORMATS)
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1, null]", '{"type": "entity"}', "---\ntype: [\n---\n", "---\n- a\n---\n\n- [x]\n", "\x00"]
+)
+def test_no_reader_fails_on_odd_files(name: str, text: str) -> None:
+    files = {"a.json": text, "b.jsonl": text, "c.md": text, "memory/2026-01-01.md": text}
+    list(MEMORY_FORMATS[name].read(files, parse_yaml))
+    assert MEMORY_FORMATS[name].fits(files, parse_yaml) in (True, False)
