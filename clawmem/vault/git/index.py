@@ -11,7 +11,6 @@ HEAD at which they began. So clawmem waits for them before the branch moves and 
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
