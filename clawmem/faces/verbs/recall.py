@@ -19,10 +19,10 @@ from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.excerpt import excerpt
-from clawmem.serving.recall.brief import Brief, brief
-from clawmem.serving.recall.recall import (
+from clawmem.serving.recall.recall import LEAST_SCORE
+from clawmem.serving.recall.recall import recall as act
+from clawmem.serving.recall.result import (
     FACTS,
-    LEAST_SCORE,
     RECALL_KINDS,
     SUMMARIES,
     ChannelReport,
@@ -32,10 +32,10 @@ from clawmem.serving.recall.recall import (
     RecallHit,
     RecallResult,
 )
-from clawmem.serving.recall.recall import recall as act
 
 if TYPE_CHECKING:
     from clawmem.serving.context.context import ContextResult
+    from clawmem.serving.recall.brief import Brief
 
 ALL = "all"
 # A hit is one line: of longer texts, the characters around the words of the question.
@@ -74,6 +74,8 @@ def recall(
     result = act(here.vault, asked, here.caller, wanted, most, places, passes, 0.0 if every else LEAST_SCORE)
 
     def within_budget() -> Brief | ContextResult:
+        from clawmem.serving.recall.brief import brief  # lines alone need no text for a prompt
+
         room = budget or here.vault.settings.whole("context.budget")
         short = None if budget or evidence else brief(result, room)
         if short is not None:

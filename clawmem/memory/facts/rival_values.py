@@ -1,7 +1,5 @@
 """Rival values: a remembered fact gives a subject a second value of a relation that takes one at a time."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,7 +30,7 @@ class ValueConflict(NamedTuple):
 
     fact: Fact
     rivals: tuple[Fact, ...]
-    proposal: Proposal
+    proposal: "Proposal"
 
 
 class RivalValueFinder:

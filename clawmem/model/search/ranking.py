@@ -152,11 +152,18 @@ def fuse(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, floa
     The score is the weighted sum of min-max normalised scores, divided by the weights of the channels with hits, so
     that 1 means the best hit of all of them. Equal ones stay in the order in which they were found.
     """
-    parts = _parts(channels)
     total = _total(channels, weights)
-    fused = (_with_points(each, part, weights, total) for each, part in parts.items())
+    points: dict[str, dict[str, float]] = {}
+    scores: dict[str, float] = {}
+    for name, given in channels.items():
+        for each, value in normalized(given).items():
+            part = weights[name] * value / total
+            scores[each] = scores.get(each, 0.0) + part
+            points.setdefault(each, {})[name] = part
     # The sort is stable: equal scores stay in the order in which they were found.
-    return sorted(fused, key=lambda one: -one.score)
+    return [
+        RankedFact(each, scores[each], points[each]) for each in sorted(scores, key=scores.__getitem__, reverse=True)
+    ]
 
 
 def event_weights(covered: float) -> Mapping[str, float]:

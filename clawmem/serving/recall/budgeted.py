@@ -19,7 +19,7 @@ from clawmem.serving.context.context import ContextResult, context_result
 from clawmem.serving.context.pages import orders_remark, said_units
 from clawmem.serving.context.tiers import TierCounts, candidates_of, tiers_at
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.recall.recall import NoteHit, RecallResult
+from clawmem.serving.recall.result import NoteHit, RecallResult
 from clawmem.vault.vault import Vault
 
 _LONGEST_NOTE = 600

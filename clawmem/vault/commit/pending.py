@@ -1,7 +1,5 @@
 """The note of a transaction in progress, with which the next command finishes it after a crash."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
