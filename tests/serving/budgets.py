@@ -44,7 +44,7 @@ def check_one(vault: Vault, seed: int, budget: int, count: Count) -> ContextResu
     try:
         done, answering = context_in(vault, index, wish)
     except InvalidInput as problem:
-        assert budget < 200, problem.message
+        assert budget < 250, problem.message
         return None
     finally:
         index.close()

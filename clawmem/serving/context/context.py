@@ -193,7 +193,8 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
         else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS)
     )
     dated = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
-    more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {len(dated)}{' --in all' if said else ''}"
+    commands = follow_up_commands(wish.wanted, wish.question)
+    more = f"{commands.others if said else commands.recall} --limit {len(dated)}"
     units = [unit for _, unit in dated]
     offered = {unit.key for unit in units}
     among = (

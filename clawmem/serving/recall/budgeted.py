@@ -74,7 +74,8 @@ def _packed(
     orders = orders_remark(len(events) - len(said), follow_up_commands(wanted, question).recall)
     asides += [orders] if orders else []
     aside = frame.aside("; ".join(asides)) if asides else None
-    packed = pack(heading, sections, budget, OmittedHint(more.recall + limit, more.others + limit), aside)
+    shows = more.others if events or result.noted else more.recall
+    packed = pack(heading, sections, budget, OmittedHint(shows, shows), aside)
     return context_result(on, packed, ())[0]
 
 
