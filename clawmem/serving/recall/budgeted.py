@@ -15,8 +15,8 @@ from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
 from clawmem.model.pages.tokens import note_line, shorten, token_bound
 from clawmem.model.records.caller import Caller
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
-from clawmem.serving.context.context import ContextResult, context_result
 from clawmem.serving.context.pages import orders_remark, said_units
+from clawmem.serving.context.result import ContextResult, context_result
 from clawmem.serving.context.tiers import TierCounts, candidates_of, tiers_at
 from clawmem.serving.context.units import UnitStyle, fact_units
 from clawmem.serving.recall.result import NoteHit, RecallResult
