@@ -149,7 +149,7 @@ def make_memory(root: Path, corpus: Corpus, semantic: bool) -> Vault:
         env = {**environment(root.parent / "home"), "CLAWMEM_NOW": _after(corpus).isoformat()}
         said = "\n".join(json.dumps(_message(event)) for event in corpus.events)
         model = ["config", "set", "semantic.model", "local" if semantic else "none"]
-        for step in (["init"], model, ["ingest", "-", "--format", "jsonl"], ["heartbeat"]):
+        for step in (["init", str(root)], model, ["ingest", "-", "--format", "jsonl"], ["heartbeat"]):
             done = subprocess.run([*_CLAWMEM, *step], env=env, cwd=root, input=said, capture_output=True, text=True)
             if done.returncode not in (0, 4):
                 raise RuntimeError(f"{step} ended with {done.returncode}: {done.stderr}")

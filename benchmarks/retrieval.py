@@ -45,17 +45,8 @@ from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.event import Event, render_events
 from clawmem.model.search.passage import search_texts
 from clawmem.serving.recall.events import EventResults, find_said
-from clawmem.serving.recall.recall import (
-    EVENTS,
-    FACTS,
-    LEAST_SCORE,
-    RECALL_KINDS,
-    EventHit,
-    FactHit,
-    RecallHit,
-    RecallQuery,
-    recall_in,
-)
+from clawmem.serving.recall.recall import LEAST_SCORE, RecallQuery, recall_in
+from clawmem.serving.recall.result import EVENTS, FACTS, RECALL_KINDS, EventHit, FactHit, RecallHit
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault

@@ -28,7 +28,8 @@ from clawmem.model.proposals.proposal_file import render_proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, event_to_line, parse_events, render_events
 from clawmem.serving.browse import list_facts, peek
-from clawmem.serving.recall.recall import EVENTS, NOTES, recall
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import EVENTS, NOTES
 from clawmem.vault.commit.pending import PendingCommit, write_pending
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.upkeep import pack_repository

@@ -27,7 +27,8 @@ from clawmem.runtime import Runtime
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.context.context import context
 from clawmem.serving.graph import backlinks, neighbors
-from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, recall
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.flips import prepare

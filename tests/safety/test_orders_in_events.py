@@ -15,7 +15,8 @@ from clawmem.model.proposals.quarantine import orders_in_event_text
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
-from clawmem.serving.recall.recall import EVENTS, recall
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import EVENTS
 from clawmem.vault.vault import Vault
 
 ROWS: list[dict[str, Any]] = [

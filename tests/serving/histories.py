@@ -28,7 +28,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.browse import list_facts
 from clawmem.serving.context.context import context
-from clawmem.serving.recall.recall import RECALL_KINDS, recall
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import RECALL_KINDS
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.state.journal import FOLDING, JOURNAL, record_access
 from clawmem.vault.vault import Vault

@@ -19,10 +19,10 @@ from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.excerpt import excerpt
-from clawmem.serving.recall.brief import Brief, brief
-from clawmem.serving.recall.recall import (
+from clawmem.serving.recall.recall import LEAST_SCORE
+from clawmem.serving.recall.recall import recall as act
+from clawmem.serving.recall.result import (
     FACTS,
-    LEAST_SCORE,
     RECALL_KINDS,
     SUMMARIES,
     ChannelReport,
@@ -32,10 +32,10 @@ from clawmem.serving.recall.recall import (
     RecallHit,
     RecallResult,
 )
-from clawmem.serving.recall.recall import recall as act
 
 if TYPE_CHECKING:
-    from clawmem.serving.context.context import ContextResult
+    from clawmem.serving.context.result import ContextResult
+    from clawmem.serving.recall.brief import Brief
 
 ALL = "all"
 # A hit is one line: of longer texts, the characters around the words of the question.
@@ -74,6 +74,8 @@ def recall(
     result = act(here.vault, asked, here.caller, wanted, most, places, passes, 0.0 if every else LEAST_SCORE)
 
     def within_budget() -> Brief | ContextResult:
+        from clawmem.serving.recall.brief import brief  # lines alone need no text for a prompt
+
         room = budget or here.vault.settings.whole("context.budget")
         short = None if budget or evidence else brief(result, room)
         if short is not None:
@@ -128,8 +130,8 @@ def _data(result: RecallResult) -> dict[str, Any]:
     records: dict[str, list[dict[str, Any]]] = {kind: [] for kind in RECALL_KINDS}
     for rank, one in enumerate(result.ranking, 1):
         date, who = _date_and_who(one)
-        place = {"rank": rank, "score": one.hit.score, "channels": _scores(one.hit.channels)}
-        record = {**_hit_data(one, result.conflicts), **place, **said({"date": date, "who": who})}
+        place = {"rank": rank, "score": one.hit.score, **_parts_of_score(one.hit), **said({"date": date, "who": who})}
+        record = {**_hit_data(one, result.conflicts), **place}
         records[one.kind].append(record)
     return {
         **records,
@@ -146,7 +148,7 @@ def _hit_data(one: RecallHit, conflicts: Mapping[str, Sequence[str]]) -> dict[st
         return {"path": hit.path, "place": hit.place, "text": hit.text}
     quote = {"quote": one.event.text} if one.event and one.event.text != hit.fact.source_text else {}
     against = conflicts.get(hit.fact.id, ())
-    return {**fact_data(hit.fact, hit.entity, against), "tier": hit.tier, "prior": round(hit.prior, 4), **quote}
+    return {**fact_data(hit.fact, hit.entity, against), "tier": hit.tier, **quote}
 
 
 def _channel_data(one: ChannelReport) -> dict[str, Any]:
@@ -182,8 +184,12 @@ def _date_and_who(one: RecallHit) -> tuple[str | None, str]:
     return said_on(hit.fact) or hit.fact.timestamp[:10], hit.fact.agent or hit.fact.trust or "user"
 
 
-def _scores(channels: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(score, 4) for name, score in channels.items()}
+def _parts_of_score(hit: FactHit | EventHit | NoteHit) -> dict[str, Any]:
+    """What the score is made of; left out if it is that of one channel, except the channels of a fact."""
+    channels = {name: round(score, 4) for name, score in hit.channels.items()}
+    if isinstance(hit, FactHit):
+        return {"channels": channels, **({"prior": round(hit.prior, 4)} if hit.prior else {})}
+    return {"channels": channels} if len(channels) > 1 else {}
 
 
 def _lines(result: RecallResult, question: str, explain: bool) -> list[str]:
@@ -232,8 +238,9 @@ def _channel_state(channel: ChannelReport) -> str:
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"
 
 
-_HIT = {"rank": int, "score": float, "channels": {str: float}, "date?": str, "who": str}
-_LINE = {"path": str, "place": int, "text": str, **_HIT}
+_HIT = {"rank": int, "score": float, "date?": str, "who": str}
+_SAID = {**_HIT, "channels?": {str: float}}
+_LINE = {"path": str, "place": int, "text": str, **_SAID}
 
 VERB = Command(
     recall,
@@ -273,8 +280,10 @@ VERB = Command(
         Parameter("strict", "Exit with code 4 if a channel could not run.", ("--strict",), bool, False),
     ),
     {
-        "facts": [{"...": "fact", "tier": set(TIERS), "prior": float, "quote?": str, **_HIT}],
-        "events": [{"...": "event", "quarantined?": {True}, **_HIT}],
+        "facts": [
+            {"...": "fact", "tier": set(TIERS), "channels": {str: float}, "prior?": float, "quote?": str, **_HIT}
+        ],
+        "events": [{"...": "event", "quarantined?": {True}, **_SAID}],
         "notes": [_LINE],
         "summaries": [_LINE],
         "weak": int,

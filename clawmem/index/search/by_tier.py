@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from clawmem.index.tables.schema import QUARANTINE_PACE
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
 from clawmem.model.language.dates import moment_of, stamp
@@ -18,9 +19,8 @@ SHELVES = (ALWAYS, HOT, WARM, COLD, PAST)
 # An unreadable time counts as the present, whenever that is.
 _UNREADABLE = 1e18
 # Facts with more accesses stay longer in a tier; `pace` is their class. Facts that are always hot have a class of their
-# own, and so have facts in quarantine, which no context shows.
+# own, and so have facts in quarantine (QUARANTINE_PACE).
 _ALWAYS_PACE = len(RECENCY)
-QUARANTINE_PACE = -1
 SPARE = 20
 _PACES = tuple(range(_ALWAYS_PACE - 1, -1, -1))
 _ORDER = "access_count DESC, weight DESC, timestamp DESC, id"

@@ -4,8 +4,8 @@ import json
 from collections.abc import Collection
 from typing import NamedTuple
 
-from clawmem.index.search.by_tier import QUARANTINE_PACE
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
+from clawmem.index.tables.schema import QUARANTINE_PACE
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 VERSION = "16"
+# The value of `fact.pace` for facts in quarantine, which no context shows.
+QUARANTINE_PACE = -1
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.

@@ -1,7 +1,5 @@
 """Remember: store drafts as facts, one commit each. A known statement is reinforced, not stored twice."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 

@@ -1,10 +1,8 @@
 """Rival values: a remembered fact gives a subject a second value of a relation that takes one at a time."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.rival_values import facts_with_value
@@ -20,9 +18,11 @@ from clawmem.model.facts.stated_value import (
 )
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import owner_of
+
+if TYPE_CHECKING:
+    from clawmem.model.proposals.proposal import Proposal
 
 
 class ValueConflict(NamedTuple):
@@ -30,7 +30,7 @@ class ValueConflict(NamedTuple):
 
     fact: Fact
     rivals: tuple[Fact, ...]
-    proposal: Proposal
+    proposal: "Proposal"
 
 
 class RivalValueFinder:

@@ -1,7 +1,5 @@
 """The draft: a requested fact before it has an id, a time and an entity."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple

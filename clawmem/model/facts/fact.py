@@ -93,6 +93,12 @@ def importance_of(fact: Fact) -> float:
     return DEFAULT_IMPORTANCE if fact.importance is None else fact.importance
 
 
+def is_given_by_person(fact: Fact) -> bool:
+    """Return whether a person stored this fact themself: no agent did, and no program learned it."""
+    typed = fact.trust == "user" or (fact.trust is None and fact.source == "user")
+    return typed and fact.agent is None and fact.workflow is None
+
+
 def since_or_from(fact: Fact) -> str:
     """Return the word before the begin date: `from` if the fact was recorded before it, else `since`."""
     return "from" if fact.valid_from and fact.valid_from[:10] > fact.timestamp[:10] else "since"

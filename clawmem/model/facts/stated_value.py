@@ -4,8 +4,6 @@
 use a phrase of the catalog are read; hedges, denials and additions ("also lives in") state no value.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -51,9 +51,3 @@ def with_vital_importance(fact: Fact) -> Fact:
     """Return the fact with at least the importance of what it says. A tool or the web makes nothing important."""
     vital = None if is_low_trust(fact.trust) else vital_importance(fact.fact, fact.category)
     return fact if vital is None or (fact.importance or 0.0) >= vital else fact._replace(importance=vital)
-
-
-def is_given_by_person(fact: Fact) -> bool:
-    """Return whether a person stored this fact themself: no agent did, and no program learned it."""
-    typed = fact.trust == "user" or (fact.trust is None and fact.source == "user")
-    return typed and fact.agent is None and fact.workflow is None

@@ -4,9 +4,8 @@ import math
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of
+from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of, is_given_by_person
 from clawmem.model.facts.validity import is_over, shown_end
-from clawmem.model.facts.vital import is_given_by_person
 from clawmem.model.language.dates import days_between, stamp
 
 HOT = "hot"

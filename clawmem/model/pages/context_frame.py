@@ -68,7 +68,7 @@ FIXED: Mapping[str, int] = {
     "; `clawmem list --tier cold": 9,
     "; `clawmem list": 6,
     "; `clawmem entity show NAME": 8,
-    "; `clawmem recall QUESTION --in all": 10,
+    "; `clawmem recall QUESTION": 7,
 }
 
 

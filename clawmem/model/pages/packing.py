@@ -65,7 +65,7 @@ class OmittedHint(NamedTuple):
     """
 
     facts: str = "clawmem list"
-    others: str = "clawmem recall QUESTION --in all"
+    others: str = "clawmem recall QUESTION"
 
 
 DEFAULT_HINT = OmittedHint()
@@ -160,7 +160,7 @@ def _with_one_remark(
     if _lacking(sections, filled):  # naming the section takes room, too
         filled = _fill(sections, free - named, {})
     lacking = _lacking(sections, filled)
-    left = free - sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
+    left = free - _spent(sections, filled)
     remarks = []
     for number, command, among in zip(_missing(sections, filled), more, (lacking, 0), strict=True):
         remark = frame.total_remark(number, command, leader, among)
@@ -176,8 +176,14 @@ def _with_joint_remark(
     """Fill the sections, and return the remark on the one that leads and the one on all others, if they are needed."""
     joint = frame.total_remark(_MANY, more.others, limit=_MANY).tokens
     leading = {one.title: _reserve(one) for one in sections if one.leads}
-    filled = _fill(sections, max(free - joint - sum(leading.values()), 0), leading)
+    room = free - joint
+    # What a leading section does not need for its remark, it may use: only room that there is can be reserved.
+    reserved = leading if sum(leading.values()) <= room else {}
+    filled = _fill(sections, max(room - sum(reserved.values()), 0), reserved)
     remarks = _joint_remarks(sections, filled, more)
+    if _spent(sections, filled) + sum(one.tokens for one in remarks) > free:
+        filled = _fill(sections, 0, {})
+        remarks = _joint_remarks(sections, filled, more)
     missing = sum(unit.tokens for one in filled for unit in one.missing)
     if free >= 0 and missing <= joint:  # there may be room without a remark
         complete = _fill(sections, free, {})
@@ -188,6 +194,10 @@ def _with_joint_remark(
         short = f"A budget of {counted(budget, 'token')} is too small."
         raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")
     return filled, remarks
+
+
+def _spent(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:
+    return sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
 
 
 def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection], more: OmittedHint) -> list[FramePart]:

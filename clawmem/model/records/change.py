@@ -1,7 +1,5 @@
 """A change to the vault that is decided but not yet written; it becomes one commit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

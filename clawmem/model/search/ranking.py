@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 # The weight of each channel: an exact triple counts more than shared words, and those more than a date.
 WEIGHTS: Mapping[str, float] = {
@@ -44,6 +44,9 @@ OTHERS_SHARE = 0.95
 NAME_ONLY = 0.06
 
 _TIER_RANK = {"hot": 0, "warm": 1, "cold": 2}
+
+
+Found = TypeVar("Found")
 
 
 class RankingFeatures(NamedTuple):
@@ -108,6 +111,23 @@ def normalized(scores: Mapping[str, float]) -> dict[str, float]:
     return {name: FLOOR + (1 - FLOOR) * (value - low) / (high - low) for name, value in scores.items()}
 
 
+def normalized_share(share: float, scores: Collection[float]) -> float:
+    """Return what a share of the best score is after min-max normalization as in `normalized`.
+
+    Of two nearly equal scores, normalization makes one the lowest, so a share of the best must be compared before it.
+    """
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    if high <= low:
+        return share
+    return FLOOR + (1 - FLOOR) * (share * high - low) / (high - low)
+
+
+def close_to_best(hits: Sequence[tuple[Found, float]], least: float) -> list[Found]:
+    """Return the hits whose score is at least `least` times the best one's, in their order."""
+    best = max((score for _, score in hits), default=0.0)
+    return [found for found, score in hits if score >= least * best]
+
+
 def word_weight(texts: int, having: int) -> float:
     """Return how telling a word is that `having` of so many texts have: ln(1 + (N - n + 0.5) / (n + 0.5)).
 
@@ -152,11 +172,18 @@ def fuse(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, floa
     The score is the weighted sum of min-max normalised scores, divided by the weights of the channels with hits, so
     that 1 means the best hit of all of them. Equal ones stay in the order in which they were found.
     """
-    parts = _parts(channels)
     total = _total(channels, weights)
-    fused = (_with_points(each, part, weights, total) for each, part in parts.items())
+    points: dict[str, dict[str, float]] = {}
+    scores: dict[str, float] = {}
+    for name, given in channels.items():
+        for each, value in normalized(given).items():
+            part = weights[name] * value / total
+            scores[each] = scores.get(each, 0.0) + part
+            points.setdefault(each, {})[name] = part
     # The sort is stable: equal scores stay in the order in which they were found.
-    return sorted(fused, key=lambda one: -one.score)
+    return [
+        RankedFact(each, scores[each], points[each]) for each in sorted(scores, key=scores.__getitem__, reverse=True)
+    ]
 
 
 def event_weights(covered: float) -> Mapping[str, float]:

@@ -1,7 +1,5 @@
 """Accept commits from elsewhere: those of accepted authors and those signed with an accepted key."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Who may write where: an agent its own folder and what all agents share, a person everything."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import NamedTuple
 

@@ -33,7 +33,9 @@ def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpComm
     options = "".join(f" --{name} {value}" for name, value in given if value)
     asked = shell_quoted(question) if question else "QUESTION"
     recall = f"clawmem recall {asked}{options}"
-    return FollowUpCommands(f"clawmem list{options}", recall, f"{recall} --in all")
+    # With a filter that only facts have, `recall` searches facts unless it is told otherwise.
+    everywhere = " --in all" if wanted.entity or wanted.category or wanted.tag or wanted.as_of else ""
+    return FollowUpCommands(f"clawmem list{options}", recall, f"{recall}{everywhere}")
 
 
 def shell_quoted(words: str) -> str:

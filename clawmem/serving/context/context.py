@@ -1,7 +1,6 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
@@ -14,7 +13,7 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
 from clawmem.model.pages import context_frame as frame
-from clawmem.model.pages.packing import OmittedHint, PackedContext, Section, Shown, Unit, pack, render_context
+from clawmem.model.pages.packing import OmittedHint, Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
@@ -26,8 +25,9 @@ from clawmem.serving.context.pages import (
     recent_units,
     summary_units,
 )
+from clawmem.serving.context.result import ContextResult, context_result
 from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_of
-from clawmem.serving.context.units import UnitStyle, fact_units, words_of
+from clawmem.serving.context.units import UnitStyle, fact_units
 from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -46,22 +46,6 @@ _NAMED = 5
 _TIER_OF = {ALWAYS: HOT, PAST: COLD}
 # The usual number of tokens in a line of context.
 _LINE = 25
-_COUNTED_BY = {True: "exact", None: "mixed", False: "upper bound"}
-
-
-class ContextResult(NamedTuple):
-    """The text and its size.
-
-    `counted_by` says how tokens were counted (exact, mixed, upper bound). `facts` are the ids in the text, and
-    `left_out` is the number of omitted lines for each section.
-    """
-
-    text: str
-    tokens: int
-    counted_by: str
-    facts: tuple[str, ...]
-    left_out: tuple[tuple[str, int], ...]
-    notices: tuple[str, ...] = ()
 
 
 def context(
@@ -193,7 +177,8 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
         else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS)
     )
     dated = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
-    more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {len(dated)}{' --in all' if said else ''}"
+    commands = follow_up_commands(wish.wanted, wish.question)
+    more = f"{commands.others if said else commands.recall} --limit {len(dated)}"
     units = [unit for _, unit in dated]
     offered = {unit.key for unit in units}
     among = (
@@ -234,15 +219,3 @@ def _quarantined(index: Index, reader: ReaderScope) -> list[str]:
         return []
     some = ", ".join(ids) + (f" and {number - len(ids)} more" if number > len(ids) else "")
     return [f"left out because they come from outside and read as orders: {some}"]
-
-
-def context_result(on: TierCounts, packed: PackedContext, notices: tuple[str, ...]) -> tuple[ContextResult, list[str]]:
-    """Return the context, and the ids of the facts in it that answer the question."""
-    shown = {part.title: [n for unit in part.units for n, _ in unit.shelves] for part in packed.sections}
-    placed = tiers_of(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
-    ids = {title: [placed[n].id for n in numbers if n in placed] for title, numbers in shown.items()}
-    answering = [one for title in (frame.ASKED, frame.TIMELINE, frame.CLOSE) for one in ids.get(title, ())]
-    left_out = tuple((part.title, part.left_out) for part in packed.sections if part.left_out)
-    facts = tuple(dict.fromkeys(one for part in ids.values() for one in part))
-    text = render_context(packed, words_of(on, packed))
-    return ContextResult(text, packed.tokens, _COUNTED_BY[packed.exact], facts, left_out, notices), answering

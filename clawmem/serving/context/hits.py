@@ -16,12 +16,13 @@ from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
-from clawmem.model.search.relevance import close_to_best, normalized_share
+from clawmem.model.search.ranking import close_to_best, normalized_share
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import orders_remark, said_units
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.recall.recall import EVENTS, RecallQuery, best_rows
+from clawmem.serving.recall.recall import RecallQuery, best_rows
+from clawmem.serving.recall.result import EVENTS
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 

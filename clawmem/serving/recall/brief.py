@@ -6,7 +6,7 @@ from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.pages.tokens import context_line, lacks_day
 from clawmem.model.safety.recalled_text import CLOSING, OPENING
-from clawmem.serving.recall.recall import RecallResult
+from clawmem.serving.recall.result import RecallResult
 
 # Exact cl100k_base counts of the two marks with their newlines; `clawmem.model.pages.context_frame` has the same.
 _MARKS = 6 + 6

@@ -15,11 +15,11 @@ from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
 from clawmem.model.pages.tokens import note_line, shorten, token_bound
 from clawmem.model.records.caller import Caller
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
-from clawmem.serving.context.context import ContextResult, context_result
 from clawmem.serving.context.pages import orders_remark, said_units
+from clawmem.serving.context.result import ContextResult, context_result
 from clawmem.serving.context.tiers import TierCounts, candidates_of, tiers_at
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.recall.recall import NoteHit, RecallResult
+from clawmem.serving.recall.result import NoteHit, RecallResult
 from clawmem.vault.vault import Vault
 
 _LONGEST_NOTE = 600
@@ -74,7 +74,8 @@ def _packed(
     orders = orders_remark(len(events) - len(said), follow_up_commands(wanted, question).recall)
     asides += [orders] if orders else []
     aside = frame.aside("; ".join(asides)) if asides else None
-    packed = pack(heading, sections, budget, OmittedHint(more.recall + limit, more.others + limit), aside)
+    shows = more.others if events or result.noted else more.recall
+    packed = pack(heading, sections, budget, OmittedHint(shows, shows), aside)
     return context_result(on, packed, ())[0]
 
 

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.index.search.by_tier import FactCandidate, ReaderScope
 from clawmem.index.search.channels import facts_in_rows
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.rival_values import (
@@ -21,6 +20,9 @@ from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import fact_dates, servable
+
+if TYPE_CHECKING:
+    from clawmem.index.search.by_tier import FactCandidate, ReaderScope
 
 SPELLED_OUT = 3
 
@@ -40,7 +42,7 @@ class ConflictMark(NamedTuple):
 
 
 def conflict_marks(
-    index: Index, reader: ReaderScope, catalog: Catalog, moment: str, candidates: Sequence[FactCandidate]
+    index: Index, reader: "ReaderScope", catalog: Catalog, moment: str, candidates: "Sequence[FactCandidate]"
 ) -> dict[int, ConflictMark]:
     """Return the lines to show below facts that are in conflict at a moment, by row."""
     ids = {one.n: one.id for one in candidates}

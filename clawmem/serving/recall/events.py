@@ -26,16 +26,8 @@ from clawmem.model.records.event import Event, is_visible_to
 from clawmem.model.search.event_ranking import BESIDE, coverage
 from clawmem.model.search.passage import row_of
 from clawmem.model.search.ranking import RankedFact, event_weights, fuse, meaning_share, scaled, word_weight
-from clawmem.serving.recall.recall import (
-    EVENTS,
-    NOTES,
-    SUMMARIES,
-    WORDS_ONLY,
-    EventHit,
-    NoteHit,
-    RecallQuery,
-    page_kind,
-)
+from clawmem.serving.recall.recall import WORDS_ONLY, RecallQuery
+from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, page_kind
 from clawmem.vault.vault import Vault
 
 # How many of the best hits tell which part of the question is answered.

@@ -8,16 +8,7 @@ from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import normal
 from clawmem.model.records.entity import owner_of
 from clawmem.model.records.event import trust_limit
-from clawmem.serving.recall.recall import (
-    EVENTS,
-    FACTS,
-    EventHit,
-    FactHit,
-    NoteHit,
-    RecallHit,
-    RecallResult,
-    page_kind,
-)
+from clawmem.serving.recall.result import EVENTS, FACTS, EventHit, FactHit, NoteHit, RecallHit, RecallResult, page_kind
 
 # An event of at most so many characters is shown whole as the quote of a fact.
 WHOLE_QUOTE = 300

@@ -32,16 +32,24 @@ from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import SUMMARY, owner_of
-from clawmem.model.records.event import Event
+from clawmem.model.records.entity import owner_of
 from clawmem.model.records.layout import CATALOG
 from clawmem.model.search.ranking import NAME_ONLY, AskedOf, RankedFact, RankingFeatures, meaning_share, rank
 from clawmem.serving.recall.named import facts_asked_of
+from clawmem.serving.recall.result import (
+    EVENTS,
+    FACTS,
+    NOTES,
+    SUMMARIES,
+    ChannelReport,
+    EventHit,
+    FactHit,
+    NoteHit,
+    RecallResult,
+)
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
-FACTS, EVENTS, NOTES, SUMMARIES = "facts", "events", "notes", "summaries"
-RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
 # A lower score says that a hit has hardly more than a name or a common word of the question. Chosen on conversations:
 # docs/decisions/051 has the figures.
 LEAST_SCORE = 0.15
@@ -66,98 +74,13 @@ class RecallQuery(NamedTuple):
     least: float = 0.0
 
 
-class FactHit(NamedTuple):
-    """A recalled fact with its current access counts, score and tier.
-
-    `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its
-    line in a context: an exact count if `exact`, else an upper bound.
-    """
-
-    fact: Fact
-    entity: str
-    score: float
-    tier: str
-    channels: Mapping[str, float]
-    tokens: int = 0
-    exact: bool = False
-    prior: float = 0.0
-
-
-class EventHit(NamedTuple):
-    """A found event, its score, what each channel adds to it, and whether the event reads as an order."""
-
-    event: Event
-    score: float
-    channels: Mapping[str, float]
-    is_order: bool = False
-
-
-class NoteHit(NamedTuple):
-    """A found line of a page: path, line number, day if it has one, text, score, and what each channel adds to it."""
-
-    path: str
-    place: int
-    day: str | None
-    text: str
-    score: float
-    channels: Mapping[str, float]
-
-
 WORDS_ONLY = ChannelHits({}, False, "only words are searched")
-
-
-class RecallHit(NamedTuple):
-    """A hit of the one ranking: its kind (facts, events, notes, summaries), the hit, and for a fact what it quotes.
-
-    `event` is the event of the quote, which has no hit of its own.
-    """
-
-    kind: str
-    hit: FactHit | EventHit | NoteHit
-    event: Event | None = None
-
-
-class ChannelReport(NamedTuple):
-    """What one channel did: whether it ran, its number of hits, and why it did not run.
-
-    `unable` means that it could not run, and not just that the question gave it nothing to do.
-    """
-
-    ran: bool
-    hits: int
-    why_not: str = ""
-    unable: bool = False
-
-
-class RecallResult(NamedTuple):
-    """The facts, events and notes (with summaries), each best first, and a report on each channel.
-
-    `conflicts` are the ids of the facts that some of them are in conflict with, by id.
-    `ranking` has them all in one order, and `weak` is the number of hits that were left out because of their low score.
-    `earlier` is a moment in the days of the question at which a fact answered it that was replaced later. Such a fact
-    is left out.
-    """
-
-    found: tuple[FactHit, ...]
-    channels: Mapping[str, ChannelReport]
-    notices: tuple[str, ...] = ()
-    heard: tuple[EventHit, ...] = ()
-    noted: tuple[NoteHit, ...] = ()
-    earlier: str | None = None
-    conflicts: Mapping[str, tuple[str, ...]] = {}
-    ranking: tuple[RecallHit, ...] = ()
-    weak: int = 0
 
 
 class _ChannelAnswers(NamedTuple):
     hits: Mapping[str, ChannelHits]
     best: Sequence[tuple[int, str, RankedFact]]
     earlier: str | None
-
-
-def page_kind(path: str) -> str:
-    """Return where `recall` looks for the lines of a page: summaries or notes."""
-    return SUMMARIES if path.endswith(f"/{SUMMARY}") else NOTES
 
 
 def check_question(question: str) -> None:
@@ -207,16 +130,17 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         unkept = count_accesses(unfolded_accesses(vault))
         answers = _facts(vault, index, wide, unkept)
         found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
-        conflicts = conflicts_of_facts(vault, index, asked.caller, [one.fact.id for one in found], wanted.as_of)
-        result = result._replace(found=found, channels=channels, earlier=answers.earlier, conflicts=conflicts)
-    if not said or not has_passages(index):
-        return _one_ranking(result, asked)
-    from clawmem.serving.recall.events import find_said, with_verdicts  # not needed for facts
+        result = result._replace(found=found, channels=channels, earlier=answers.earlier)
+    if said and has_passages(index):
+        from clawmem.serving.recall.events import find_said, with_verdicts  # not needed for facts
 
-    answered = find_said(vault, index, wide)
-    accounts = [result.channels] if FACTS in where else []
-    result = result._replace(heard=with_verdicts(index, answered.heard), noted=answered.noted)
-    return _one_ranking(result._replace(channels=_account([*answered.hits], *accounts)), asked)
+        answered = find_said(vault, index, wide)
+        accounts = [result.channels] if FACTS in where else []
+        result = result._replace(heard=with_verdicts(index, answered.heard), noted=answered.noted)
+        result = result._replace(channels=_account([*answered.hits], *accounts))
+    shown = _one_ranking(result, asked)
+    ids = [one.fact.id for one in shown.found]
+    return shown._replace(conflicts=conflicts_of_facts(vault, index, asked.caller, ids, wanted.as_of))
 
 
 def _one_ranking(result: RecallResult, asked: RecallQuery) -> RecallResult:

@@ -1,9 +1,7 @@
 """The note of a transaction in progress, with which the next command finishes it after a crash."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -11,7 +9,14 @@ from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.model.records.layout import check_inside
 from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import partial_path
-from clawmem.vault.git.index import lock_index, replace_index, unlock_index
+from clawmem.vault.git.index import (
+    ADD_TO_INDEX,
+    REMOVE_FROM_INDEX,
+    IndexUpdate,
+    lock_index,
+    replace_index,
+    unlock_index,
+)
 from clawmem.vault.git.refs import PENDING_FILE
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file
@@ -144,21 +149,35 @@ def remove_consumed(vault: Vault, names: Sequence[str]) -> None:
         vault.disk.remove(vault.state / name)
 
 
-def update_git_index(vault: Vault, paths: Sequence[str], kept: Sequence[str]) -> None:
+def update_git_index(
+    vault: Vault, paths: Sequence[str], kept: Sequence[str], started: IndexUpdate | None = None
+) -> None:
     """Update git's index to HEAD for these files, including those in `kept` that somebody edited. Requires
-    `lock_index`."""
+    `lock_index`. `started` is a git that only needs the names."""
+    if started is not None:
+        if not kept and len(_existing(vault, paths)) == len(paths):
+            started.finish(_names(paths))
+            return
+        started.abandon()
     with replace_index(vault):
         _update(vault, [path for path in paths if path not in set(kept)])
         if kept:
-            names = "".join(f":(literal){path}\0" for path in kept).encode(errors="surrogateescape")
+            names = _names(f":(literal){path}" for path in kept)
             vault.git.run("reset", "--quiet", "HEAD", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=names)
 
 
 def _update(vault: Vault, paths: Sequence[str]) -> None:
     """Update git's index for these files, so that `git status` reports no change."""
-    existing = {path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()}
+    existing = _existing(vault, paths)
     missing = [path for path in paths if path not in existing]
-    for names, options in ((existing, ("--add", "--chmod=-x")), (missing, ("--force-remove",))):
+    for names, command in ((existing, ADD_TO_INDEX), (missing, REMOVE_FROM_INDEX)):
         if names:
-            given = "".join(f"{path}\0" for path in names).encode(errors="surrogateescape")
-            vault.git.run("update-index", *options, "-z", "--stdin", stdin=given)
+            vault.git.run(*command, stdin=_names(names))
+
+
+def _existing(vault: Vault, paths: Sequence[str]) -> set[str]:
+    return {path for path in paths if vault.obstacle(path) is None and vault.path(path).exists()}
+
+
+def _names(paths: Iterable[str]) -> bytes:
+    return "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")

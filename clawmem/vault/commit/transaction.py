@@ -32,7 +32,7 @@ from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import screened
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
 from clawmem.vault.git.attributes import install_attributes
-from clawmem.vault.git.index import index_age, lock_index, unlock_index
+from clawmem.vault.git.index import IndexUpdate, index_age, lock_index, unlock_index
 from clawmem.vault.git.refs import Head
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
 from clawmem.vault.lock import writer_lock
@@ -58,6 +58,7 @@ class Transaction:
         self.read_set = ReadSet(vault)
         self._scan: subprocess.Popen[bytes] | None = None
         self._importer: subprocess.Popen[bytes] | None = None
+        self._index_update: IndexUpdate | None = None
         self._tail: Thread | None = None
         self._unfinished = False
 
@@ -147,8 +148,11 @@ class Transaction:
         try:
             if self.vault.head() != head:
                 self.read_set.refuse_edited(paths)  # somebody committed meanwhile
+            if self._importer is not None:
+                self._index_update = IndexUpdate(self.vault)  # git reads its index meanwhile
             names = self._write_commits(changes)
         except BaseException:
+            self._abandon_index_update()
             if not is_pending(self.vault):
                 unlock_index(self.vault)
             raise
@@ -253,6 +257,7 @@ class Transaction:
             self.notices += [f"kept your edit of {path}; the committed version is in HEAD" for path in kept]
             remove_consumed(self.vault, _consumed(changes))
         except OSError as problem:
+            self._abandon_index_update()
             self._defer(problem)
             return
         # git's index is updated while the caller updates the search index.
@@ -260,14 +265,20 @@ class Transaction:
         self._tail.start()
 
     def _complete(self, paths: Sequence[str], kept: Sequence[str]) -> None:
+        started, self._index_update = self._index_update, None
         try:
-            update_git_index(self.vault, paths, kept)
+            update_git_index(self.vault, paths, kept, started)
             clear_pending(self.vault)
             unlock_index(self.vault)
             if len(paths) >= MANY_FILES or index_age(self.vault) > REFRESH_SECONDS:
                 remember_untracked(self.vault)
         except (OSError, GitFailed) as problem:
             self._defer(problem)
+
+    def _abandon_index_update(self) -> None:
+        started, self._index_update = self._index_update, None
+        if started is not None:
+            started.abandon()
 
     def _defer(self, problem: Exception) -> None:
         self._unfinished = True

@@ -1,7 +1,5 @@
 """Finding edits made by hand: git compares the work tree with HEAD while other work goes on."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

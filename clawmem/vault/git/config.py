@@ -5,8 +5,6 @@ programs, ssh commands, credential helpers, remote helpers. This is a list of wh
 one of a later git version, is left out.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -185,14 +185,12 @@ class Git:
         settings = [part for override in _OVERRIDES for part in ("-c", override)]
         return ["git", *settings, *arguments]
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start git with all three streams piped. The caller must wait for it."""
+    def start(self, *arguments: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start git with all three streams piped, and with more environment variables. The caller must wait for it."""
         import subprocess  # a search runs no git
 
-        pipe = subprocess.PIPE
-        return start_process(
-            self.command(arguments), self.root, self.process_environment(), pipe, pass_fds=self.inherited_descriptors
-        )
+        environment, pipe = {**self.process_environment(), **(variables or {})}, subprocess.PIPE
+        return start_process(self.command(arguments), self.root, environment, pipe, pass_fds=self.inherited_descriptors)
 
     @contextmanager
     def with_environment(self, variables: Mapping[str, str]) -> Iterator[None]:

@@ -19,6 +19,8 @@ from pathlib import Path
 from clawmem.errors import Locked
 from clawmem.vault.vault import Vault
 
+ADD_TO_INDEX = ("update-index", "--add", "--chmod=-x", "-z", "--stdin")
+REMOVE_FROM_INDEX = ("update-index", "--force-remove", "-z", "--stdin")
 _MARK = b"clawmem\n"
 _COPY = "git-index"
 _SOON = 0.2
@@ -86,26 +88,64 @@ def _is_merging(vault: Vault) -> bool:
 @contextmanager
 def replace_index(vault: Vault) -> Iterator[None]:
     """Let git work on a copy of the index inside this context, then replace the index with it. Requires
-    `lock_index`.
+    `lock_index`."""
+    scanned = _copy_index(vault)
+    with vault.git.with_environment(_in_copy(vault)):
+        yield
+    _put_index(vault, scanned)
 
-    The index keeps its time. Git checks files and folders again that are not older than its index, because many
-    builds compare whole seconds. With a new time, git would trust its cache of untracked files for a folder that
-    changed in the second of the last scan, and would never report a new file there.
+
+class IndexUpdate:
+    """git about to add files to a copy of its index. Requires `lock_index`.
+
+    It reads the index while the branch moves. The names of the files follow in `finish`.
     """
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._scanned = _copy_index(vault)
+        self._process = vault.git.start(*ADD_TO_INDEX, variables=_in_copy(vault))
+
+    def finish(self, names: bytes) -> None:
+        """Add the files and replace the index. Each name ends with a zero byte. Raise GitFailed if git fails."""
+        self._vault.git.finish(self._process, ADD_TO_INDEX[0], names)
+        _put_index(self._vault, self._scanned)
+
+    def abandon(self) -> None:
+        """Let git end without a change."""
+        self._process.kill()
+        self._process.communicate()
+
+
+def _in_copy(vault: Vault) -> dict[str, str]:
+    return {"GIT_INDEX_FILE": str(vault.state / _COPY)}
+
+
+def _copy_index(vault: Vault) -> int | None:
+    """Copy the index, and return its time in nanoseconds, or None if there is no index."""
     copy, index = vault.state / _COPY, vault.git_dir / "index"
     vault.disk.remove(copy.with_name(f"{_COPY}.lock"))  # left by a killed git; no other process uses the copy
     data = vault.disk.read(index)
     if data is None:
         vault.disk.remove(copy)
-    else:
-        vault.disk.replace(copy, data, vault.state)
-        scanned = os.stat(index).st_mtime_ns  # noqa: PTH116
+        return None
+    vault.disk.replace(copy, data, vault.state)
+    scanned = os.stat(index).st_mtime_ns  # noqa: PTH116
+    os.utime(copy, ns=(0, scanned))
+    return scanned
+
+
+def _put_index(vault: Vault, scanned: int | None) -> None:
+    """Replace the index with its copy.
+
+    The index keeps its time. Git checks files and folders again that are not older than its index, because many
+    builds compare whole seconds. With a new time, git would trust its cache of untracked files for a folder that
+    changed in the second of the last scan, and would never report a new file there.
+    """
+    copy = vault.state / _COPY
+    if scanned is not None:
         os.utime(copy, ns=(0, scanned))
-    with vault.git.with_environment({"GIT_INDEX_FILE": str(copy)}):
-        yield
-    if data is not None:
-        os.utime(copy, ns=(0, scanned))
-    vault.disk.move(copy, index)
+    vault.disk.move(copy, vault.git_dir / "index")
 
 
 def index_age(vault: Vault) -> float:

@@ -4,8 +4,6 @@ Both are stored below `.git/clawmem/`, which no remote can write. A clone made b
 its own. A vault that was created or restored here and has no record yet counts all of its commits as its own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -55,7 +53,7 @@ def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:
     vault.disk.replace(vault.state / _MADE, "".join(lines).encode(), vault.state)
 
 
-def read_acceptance(vault: Vault) -> Acceptance:
+def read_acceptance(vault: Vault) -> "Acceptance":
     """Return what the user accepts on this machine."""
     from clawmem.model.settings.acceptance import (  # writers only record commits
         Acceptance,
@@ -69,7 +67,7 @@ def read_acceptance(vault: Vault) -> Acceptance:
         return Acceptance()
 
 
-def write_acceptance(vault: Vault, accepted: Acceptance) -> None:
+def write_acceptance(vault: Vault, accepted: "Acceptance") -> None:
     """Store what the user accepts on this machine."""
     vault.prepare_state()
     given = {"authors": list(accepted.authors), "keys": list(accepted.keys)}
@@ -91,7 +89,7 @@ def unaccepted_commits(vault: Vault, old: str | None, new: str) -> list[Unaccept
     return _differences(vault, commits) if commits else []
 
 
-def _signature(row: Sequence[str]) -> Signature:
+def _signature(row: Sequence[str]) -> "Signature":
     from clawmem.model.settings.acceptance import Signature
 
     good = len(row) > 3 and row[3] in ("G", "U")

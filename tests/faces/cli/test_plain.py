@@ -199,6 +199,15 @@ def test_a_hot_verb_loads_neither_typer_nor_what_few_calls_need(
         assert not {"typer", "inspect", "shutil", "clawmem.faces.cli.app", *rare} & loaded
 
 
+def test_remember_loads_what_a_contradiction_needs_only_for_one(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    clawmem("remember", "Jane lives in Oslo.")
+    few = {"clawmem.model.proposals.proposal", "clawmem.model.facts.values", "clawmem.model.merging.facts.rivals"}
+    assert not few & loaded_by([["remember", "Jane likes tea."]], vault_root, environment)
+    assert few <= loaded_by([["remember", "Jane lives in Bergen."]], vault_root, environment)
+
+
 def test_no_verb_needs_typer_for_a_plain_call(clawmem: Command, vault_root: Path, environment: dict[str, str]) -> None:
     fact = clawmem("remember", "Jane likes tea", "--json").data["facts"][0]["id"]
     one = [["status"], ["list"], ["show", fact], ["tier", fact], ["why", fact], ["log"], ["diff"], ["review", "list"]]

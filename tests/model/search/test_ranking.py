@@ -13,9 +13,11 @@ from clawmem.model.search.ranking import (
     NAME_ONLY,
     AskedOf,
     RankingFeatures,
+    close_to_best,
     event_weights,
     fuse,
     normalized,
+    normalized_share,
     ordered,
     prior,
     rank,
@@ -177,3 +179,17 @@ def test_a_fact_about_the_named_person_is_ahead_unless_it_has_only_the_name() ->
 
     assert ranked(0.3) == ["named", "other"]
     assert ranked(0.01) == ["other", "named"]
+
+
+def test_hits_far_below_the_best_one_are_left_out() -> None:
+    assert close_to_best([("a", 0.8), ("b", 0.4), ("c", 0.39), ("d", 0.5)], 0.5) == ["a", "b", "d"]
+    assert close_to_best([], 0.5) == []
+    assert close_to_best([("a", 0.0)], 0.5) == ["a"]
+
+
+def test_a_share_is_the_same_before_and_after_normalization() -> None:
+    scores = {"a": 8.0, "b": 7.5, "c": 3.0, "d": 1.0}
+    for share, kept in ((0.9, ["a", "b"]), (0.3, ["a", "b", "c"]), (0.1, ["a", "b", "c", "d"])):
+        assert [name for name, value in scores.items() if value >= share * 8] == kept
+        assert close_to_best(list(normalized(scores).items()), normalized_share(share, scores.values())) == kept
+    assert normalized_share(0.25, []) == normalized_share(0.25, [2.0, 2.0]) == 0.25

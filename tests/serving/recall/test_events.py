@@ -21,7 +21,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.search.vector import normalize_vector, pack_vector, sign_bits
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
-from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, RECALL_KINDS, RecallResult, recall
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, RecallResult
 from clawmem.vault.vault import Vault
 
 TALK = (

@@ -15,16 +15,8 @@ from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
-from clawmem.serving.recall.recall import (
-    EVENTS,
-    FACTS,
-    LEAST_SCORE,
-    NOTES,
-    RECALL_KINDS,
-    RecallHit,
-    RecallResult,
-    recall,
-)
+from clawmem.serving.recall.recall import LEAST_SCORE, recall
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, RecallHit, RecallResult
 from clawmem.vault.vault import Vault
 
 

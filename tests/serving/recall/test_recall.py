@@ -11,7 +11,8 @@ from clawmem.memory.facts.revise import retract, supersede
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import list_facts, show_fact
-from clawmem.serving.recall.recall import ChannelReport, RecallResult, recall
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import ChannelReport, RecallResult
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 

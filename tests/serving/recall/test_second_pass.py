@@ -7,7 +7,8 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.serving.recall.recall import FACTS, recall
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import FACTS
 from clawmem.vault.vault import Vault
 
 

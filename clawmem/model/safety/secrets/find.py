@@ -4,8 +4,6 @@ Every write is checked, so this module only does the cheap test which rules coul
 are loaded only when one could.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,0 +1,96 @@
+"""The hits of `recall`, in one ranking, and what each channel did."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.entity import SUMMARY
+from clawmem.model.records.event import Event
+
+FACTS, EVENTS, NOTES, SUMMARIES = "facts", "events", "notes", "summaries"
+RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
+
+
+class FactHit(NamedTuple):
+    """A recalled fact with its current access counts, score and tier.
+
+    `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its
+    line in a context: an exact count if `exact`, else an upper bound.
+    """
+
+    fact: Fact
+    entity: str
+    score: float
+    tier: str
+    channels: Mapping[str, float]
+    tokens: int = 0
+    exact: bool = False
+    prior: float = 0.0
+
+
+class EventHit(NamedTuple):
+    """A found event, its score, what each channel adds to it, and whether the event reads as an order."""
+
+    event: Event
+    score: float
+    channels: Mapping[str, float]
+    is_order: bool = False
+
+
+class NoteHit(NamedTuple):
+    """A found line of a page: path, line number, day if it has one, text, score, and what each channel adds to it."""
+
+    path: str
+    place: int
+    day: str | None
+    text: str
+    score: float
+    channels: Mapping[str, float]
+
+
+class RecallHit(NamedTuple):
+    """A hit of the one ranking: its kind (facts, events, notes, summaries), the hit, and for a fact what it quotes.
+
+    `event` is the event of the quote, which has no hit of its own.
+    """
+
+    kind: str
+    hit: FactHit | EventHit | NoteHit
+    event: Event | None = None
+
+
+class ChannelReport(NamedTuple):
+    """What one channel did: whether it ran, its number of hits, and why it did not run.
+
+    `unable` means that it could not run, and not just that the question gave it nothing to do.
+    """
+
+    ran: bool
+    hits: int
+    why_not: str = ""
+    unable: bool = False
+
+
+class RecallResult(NamedTuple):
+    """The facts, events and notes (with summaries), each best first, and a report on each channel.
+
+    `conflicts` are the ids of the facts that some of them are in conflict with, by id.
+    `ranking` has them all in one order, and `weak` is the number of hits that were left out because of their low score.
+    `earlier` is a moment in the days of the question at which a fact answered it that was replaced later. Such a fact
+    is left out.
+    """
+
+    found: tuple[FactHit, ...]
+    channels: Mapping[str, ChannelReport]
+    notices: tuple[str, ...] = ()
+    heard: tuple[EventHit, ...] = ()
+    noted: tuple[NoteHit, ...] = ()
+    earlier: str | None = None
+    conflicts: Mapping[str, tuple[str, ...]] = {}
+    ranking: tuple[RecallHit, ...] = ()
+    weak: int = 0
+
+
+def page_kind(path: str) -> str:
+    """Return where `recall` looks for the lines of a page: summaries or notes."""
+    return SUMMARIES if path.endswith(f"/{SUMMARY}") else NOTES
