@@ -7,6 +7,7 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import (
+    BEGUN,
     ChannelHits,
     FactFilter,
     fact_token_counts,
@@ -33,7 +34,7 @@ from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import SUMMARY, owner_of
-from clawmem.model.records.event import Event
+from clawmem.model.records.event import Event, is_visible_to
 from clawmem.model.records.layout import CATALOG
 from clawmem.model.search.ranking import NAME_ONLY, AskedOf, RankedFact, RankingFeatures, meaning_share, rank
 from clawmem.serving.recall.named import facts_asked_of
@@ -216,14 +217,28 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     answered = find_said(vault, index, wide)
     accounts = [result.channels] if FACTS in where else []
     result = result._replace(heard=with_verdicts(index, answered.heard), noted=answered.noted)
-    return _one_ranking(result._replace(channels=_account([*answered.hits], *accounts)), asked)
+    result = result._replace(channels=_account([*answered.hits], *accounts))
+    return _one_ranking(result, asked, _sources(index, result, wanted.owners))
 
 
-def _one_ranking(result: RecallResult, asked: RecallQuery) -> RecallResult:
+def _sources(index: Index, result: RecallResult, owners: Collection[str]) -> tuple[EventHit, ...]:
+    """Return the events that found facts come from, as far as the question did not find them and they may be shown."""
+    heard = {one.event.id for one in result.heard}
+    ids = {one.fact.source_event for one in result.found if one.fact.source_event} - heard
+    if not ids:
+        return ()
+    from clawmem.index.search.notes import events_with_ids
+    from clawmem.serving.recall.events import with_verdicts
+
+    events = events_with_ids(index, sorted(ids)).values()
+    return with_verdicts(index, [EventHit(one, 0.0, {}) for one in events if is_visible_to(one, owners)])
+
+
+def _one_ranking(result: RecallResult, asked: RecallQuery, sources: Sequence[EventHit] = ()) -> RecallResult:
     """Return the result with its hits in one order, without repetitions, weak hits, and hits beyond the limit."""
     from clawmem.serving.recall.one_ranking import in_one_order
 
-    every = in_one_order(result, asked.caller.agent)
+    every = in_one_order(result, asked.caller.agent, sources)
     strong = [one for one in every if one.hit.score >= asked.least * (FACT_PART if one.kind == FACTS else 1)]
     best = strong[: asked.limit]
     return result._replace(
@@ -278,6 +293,7 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     shares = {
         "keyword": word_shares(index, forms, hits["keyword"].scores.keys()),
         "vector": {n: meaning_share(score) for n, score in hits["vector"].scores.items()},
+        "time": {n: score / BEGUN for n, score in hits["time"].scores.items()},
     }
     best = _ranked(index, hits, counted, asked, asked_of, shares)
     for _ in range(asked.passes - 1):
