@@ -19,10 +19,8 @@ _TIME_WORDS = frozenset(
     "years january february march april may june july august september october november december jan feb mar apr jun "
     "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
 )
-_RELATIVE = re.compile(
-    r"\b(?:(?:next|last|past|coming|previous) (?:week|weekend|month|year)|yesterday|today|tomorrow|tonight)\b",
-    re.IGNORECASE,
-)
+# Days to come: a text that was written earlier means other days by these words.
+_AHEAD = re.compile(r"\b(?:(?:next|coming) (?:week|weekend|month|year)|tomorrow)\b", re.IGNORECASE)
 _FIRST_PERSON = frozenset("i me my mine myself".split())
 
 
@@ -34,13 +32,13 @@ class DaySpan(NamedTuple):
 
 
 def search_words(question: str) -> tuple[str, ...]:
-    """Return the question's words without stopwords and days such as "next week", each once, as far as others are left.
+    """Return the question's words, each once, without stopwords and days such as "next week".
 
-    Days are searched as days: the text that answers has other words for them, and those words are in many others.
+    If nothing else is left, these are returned.
     """
     words, telling = _words(question)
-    if _RELATIVE.search(question) is not None:
-        telling = _words(_RELATIVE.sub(" ", question))[1] or telling
+    if _AHEAD.search(question) is not None:
+        telling = _words(_AHEAD.sub(" ", question))[1] or telling
     return tuple(telling or words)
 
 

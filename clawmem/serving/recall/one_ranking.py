@@ -8,7 +8,7 @@ from typing import TypeVar
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import normal
 from clawmem.model.records.entity import owner_of
-from clawmem.model.records.event import trust_limit
+from clawmem.model.records.event import display_speaker, trust_limit
 from clawmem.model.search.event_ranking import only_asks
 from clawmem.serving.recall.recall import (
     EVENTS,
@@ -55,7 +55,7 @@ def _every(result: RecallResult, sources: Collection[EventHit]) -> Iterator[Reca
     for fact in (_fitting(one, exact) for one in result.found):
         said = heard.get(fact.fact.source_event or "")
         if said is None or not _says_it_all(fact, said):
-            yield RecallHit(FACTS, fact)
+            yield RecallHit(FACTS, fact, None, display_speaker(said.event) if said else None)
             continue
         shown.add(said.event.id)
         yield RecallHit(FACTS, _at_least(fact, said), said.event)

@@ -46,6 +46,8 @@ RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
 # A lower score says that a hit has hardly more than a name or a common word of the question. Chosen on conversations:
 # docs/decisions/051 has the figures.
 LEAST_SCORE = 0.15
+# Where the number of hits is not given, those with less than this part of the best score are left out: 051.
+NEAR_SHARE = 0.4
 # A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
 FACT_PART = NAME_ONLY / LEAST_SCORE
 
@@ -54,7 +56,8 @@ class RecallQuery(NamedTuple):
     """A question with its caller, the facts to use, the number of hits in all, and where to look.
 
     Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
-    searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it.
+    searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it; so are hits with
+    less than the part `near` of the best score.
     """
 
     words: str
@@ -65,6 +68,7 @@ class RecallQuery(NamedTuple):
     passes: int = 1
     by_meaning: bool = True
     least: float = 0.0
+    near: float = 0.0
 
 
 class FactHit(NamedTuple):
@@ -110,12 +114,13 @@ WORDS_ONLY = ChannelHits({}, False, "only words are searched")
 class RecallHit(NamedTuple):
     """A hit of the one ranking: its kind (facts, events, notes, summaries), the hit, and for a fact what it quotes.
 
-    `event` is the event of the quote, which has no hit of its own.
+    `event` is the event of the quote, which has no hit of its own. `speaker` is who said what a fact comes from.
     """
 
     kind: str
     hit: FactHit | EventHit | NoteHit
     event: Event | None = None
+    speaker: str | None = None
 
 
 class ChannelReport(NamedTuple):
@@ -177,14 +182,15 @@ def recall(
     where: Collection[str] = (FACTS,),
     passes: int = 1,
     least: float = 0.0,
+    near: float = 0.0,
 ) -> RecallResult:
     """Return the facts, events, notes and summaries that answer a question best, at most `limit` in all.
 
-    Hits with a score below `least` are left out. The shown facts are recorded in the access journal, except with
-    `as_of`.
+    Hits with a score below `least`, or below the part `near` of the best score, are left out. The shown facts are
+    recorded in the access journal, except with `as_of`.
     """
     check_question(question)
-    asked = RecallQuery(question, caller, wanted, limit, where, passes, least=least)
+    asked = RecallQuery(question, caller, wanted, limit, where, passes, least=least, near=near)
     result = run_query(vault, lambda index: recall_in(vault, index, asked))
     if result.earlier:
         from clawmem.serving.context.commands import replaced_remark  # few questions need it
@@ -239,7 +245,12 @@ def _one_ranking(result: RecallResult, asked: RecallQuery, sources: Sequence[Eve
     from clawmem.serving.recall.one_ranking import in_one_order
 
     every = in_one_order(result, asked.caller.agent, sources)
-    strong = [one for one in every if one.hit.score >= asked.least * (FACT_PART if one.kind == FACTS else 1)]
+    best_score = max((one.hit.score for one in every), default=0.0)
+    strong = [
+        one
+        for one in every
+        if one.hit.score >= max(asked.least * (FACT_PART if one.kind == FACTS else 1), asked.near * best_score)
+    ]
     best = strong[: asked.limit]
     return result._replace(
         found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)),
