@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.rival_values import facts_with_value
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.claims import Claim, claims_of, contradict
+from clawmem.model.facts.claim_signs import may_claim
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.stated_value import (
     SinglePhrase,
@@ -24,6 +24,9 @@ from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import owner_of, title_of
+
+if TYPE_CHECKING:
+    from clawmem.model.facts.claims import Claim
 
 
 class ValueConflict(NamedTuple):
@@ -42,6 +45,7 @@ class RivalValueFinder:
         self._user = work.vault.settings.words("user.name")
         self._phrases: tuple[SinglePhrase, ...] | None = None
         self._stated: dict[str, dict[tuple[str, str], list[Fact]]] = {}
+        self._signs: dict[str, bool] = {}
         self._claimed: dict[str, dict[tuple[str, ...], list[tuple[Fact, Claim]]]] = {}
 
     def find(self, fact: Fact, entity: str, known: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -55,6 +59,13 @@ class RivalValueFinder:
 
     def _by_words(self, fact: Fact, entity: str, known: Sequence[Fact]) -> list[Fact]:
         """Return the facts of the entity that the plain words of a new one contradict."""
+        if entity not in self._signs:
+            self._signs[entity] = any(may_claim(one.fact) for one in known if one.is_current)
+        self._signs[entity] = self._signs[entity] or may_claim(fact.fact)
+        if not self._signs[entity]:
+            return []
+        from clawmem.model.facts.claims import claims_of, contradict  # most facts claim nothing
+
         title = title_of(entity)
         if entity not in self._claimed:
             self._claimed[entity] = defaultdict(list)
@@ -71,6 +82,8 @@ class RivalValueFinder:
         return against
 
     def _note_claims(self, fact: Fact, entity: str, title: str) -> None:
+        from clawmem.model.facts.claims import claims_of
+
         for claim in claims_of(fact.fact, title, fact.timestamp) if fact.is_current else ():
             self._claimed[entity][claim.about].append((fact, claim))
 

@@ -39,7 +39,7 @@ PAGE_SHARE = 0.12
 TIMELINE_SHARE = 0.25
 SUMMARIES_SHARE = 0.2
 # Facts of so many budgets are looked at for those that are told beside every question.
-_LOOKED_AT = 4
+_LOOKED_AT = 10
 _MOST_SUMMARIES = 12
 _NEAR = 1000  # tokens of facts, best first, whose entities are summarized
 _MOST_RECENT = 30
@@ -150,7 +150,11 @@ def _always_told(on: TierCounts, way: UnitStyle, wish: ContextRequest, technical
     told = sorted((one for one in important if one.weight >= ALWAYS_TOLD), key=lambda one: (not one.owner, -one.weight))
     units = fact_units(on, public_facts(on, told, technical), way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
-    return [Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)] if units else []
+    unseen = max(on.totals[ALWAYS] - len(important), 0)
+    if not units and not unseen:
+        return []
+    section = Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)
+    return [section._replace(further=lambda shown: unseen) if unseen else section]
 
 
 def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHint:

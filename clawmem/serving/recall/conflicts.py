@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate, ReaderScope
 from clawmem.index.search.channels import facts_in_rows
@@ -20,12 +20,15 @@ from clawmem.index.search.rival_values import (
 from clawmem.index.tables.disputes import disputed_with, open_disputes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
-from clawmem.model.facts.claims import Claim, claims_of, contradict
+from clawmem.model.facts.claim_signs import may_claim
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import fact_dates, servable
 from clawmem.model.records.entity import title_of
+
+if TYPE_CHECKING:
+    from clawmem.model.facts.claims import Claim
 
 SPELLED_OUT = 3
 
@@ -101,10 +104,15 @@ def _pairs(
 
 def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[int]) -> Iterable[tuple[int, int]]:
     """Yield the pairs of facts about one entity whose plain words contradict each other at a moment."""
-    given = {row.n: claims for row, claims in _claiming(statements_in_rows(index, list(ids)), moment)}
-    if not given:
+    shown = statements_in_rows(index, list(ids))
+    # Most facts deny nothing and have no number; what reads the words takes milliseconds to load.
+    if not any(may_claim(row.statement) for row in shown):
         return
-    entities = {row.entity for row in statements_in_rows(index, list(given))}
+    claiming = list(_claiming(shown, moment))
+    given = {row.n for row, _ in claiming}
+    entities = {row.entity for row, _ in claiming}
+    from clawmem.model.facts.claims import contradict
+
     rivals: dict[tuple[str, ...], list[tuple[int, Claim]]] = {}
     for row, claims in _claiming(statements_about(index, sorted(entities), owners), moment):
         for claim in claims:
@@ -120,8 +128,10 @@ def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[
     yield from dict.fromkeys(pairs)
 
 
-def _claiming(rows: Iterable[StatementRow], moment: str) -> Iterable[tuple[StatementRow, Sequence[Claim]]]:
+def _claiming(rows: Iterable[StatementRow], moment: str) -> "Iterable[tuple[StatementRow, Sequence[Claim]]]":
     """Yield the facts that are true at a moment and claim something."""
+    from clawmem.model.facts.claims import claims_of
+
     for row in rows:
         if covers(row.valid_from, row.valid_to, moment):
             claims = claims_of(row.statement, title_of(row.entity), row.timestamp)
