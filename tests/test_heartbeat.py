@@ -391,6 +391,6 @@ def test_a_heartbeat_without_results_reports_every_key(vault: Vault, caller: Cal
 
 def test_the_command_lists_the_steps_and_runs_one(vault: Vault, clawmem: Command) -> None:
     listed = clawmem("heartbeat", "--list", "--json").data["steps"]
-    assert [one["name"] for one in listed][:3] == ["notes", "relate", "learn"]
+    assert [one["name"] for one in listed][:3] == ["notes", "user", "relate"]
     only = clawmem("heartbeat", "--only", "summaries", "--json")
     assert (only.code, only.data["learned"], only.data["commits"]) == (0, None, [])

@@ -24,6 +24,7 @@ from clawmem.learning.report import (
     promotion_line,
 )
 from clawmem.learning.synthesize import SynthesizeResult
+from clawmem.memory.entities.entities import EntityChange
 from clawmem.memory.facts.access import FoldResult
 from clawmem.memory.facts.decay import DecayResult
 from clawmem.memory.facts.future_values import FutureValuesResult
@@ -36,6 +37,12 @@ from clawmem.vault.state.upkeep import UpkeepResult
 def _notes(done: IngestResult | None, explain: bool) -> Report:
     """Return the number of note lines added to the ledger."""
     return Report({"notes": done.added if done else 0})
+
+
+def _user(done: EntityChange | None, explain: bool) -> Report:
+    """Return the entity that what is known of the user was moved to."""
+    lines = (f"moved what is known of the user to {done.name}",) if done else ()
+    return Report({"user_entity": done.name if done else None}, lines)
 
 
 def _relate(done: RelateResult | None, explain: bool) -> Report:
@@ -147,6 +154,7 @@ def _embed(done: EmbeddingRun | None, explain: bool) -> Report:
 
 
 NOTES = Reporter({"notes": int}, _notes)
+USER = Reporter({"user_entity": (str, None)}, _user)
 RELATE = Reporter({"related": [str]}, _relate)
 LEARN = Reporter({"learned": (LEARNED, None), "candidates?": [CANDIDATE]}, _learn)
 SETTLE = Reporter({"began": [str]}, _settle)

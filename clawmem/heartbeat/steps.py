@@ -16,6 +16,7 @@ from clawmem.learning.promotion.adapt import AdaptResult, adapt
 from clawmem.learning.promotion.tacit import propose_tacit
 from clawmem.learning.relate import RelateResult, relate
 from clawmem.learning.synthesize import SynthesizeResult, synthesize
+from clawmem.memory.entities.user_entity import name_user_entity
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
 from clawmem.memory.facts.future_values import apply_future_values
@@ -78,6 +79,8 @@ _PROMOTED_NOTES = Due("if promotion turned notes into facts", lambda run: not ru
 STEPS = (
     Step("notes", "Add new lines of daily notes to the ledger.", _WRITING,
          lambda run: ingest_notes(run.vault, run.caller), reports.NOTES),
+    Step("user", "Join what is known of the user under `user.name`.", _ALWAYS,
+         lambda run: name_user_entity(run.vault, run.caller, run.dry_run), reports.USER),
     # Remembered facts need their triple before learning, which may replace them.
     Step("relate", "Extract triples for facts that have none.", _ALWAYS, _relate, reports.RELATE),
     Step("learn", "Learn facts from new events.", _ALWAYS, _learn, reports.LEARN, _learn_failures),

@@ -22,6 +22,7 @@ from clawmem.learning.reconciling.candidate import (
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.promotion import PromotionVerdict, para_class
+from clawmem.model.safety.secrets.find import redact
 
 LEARNED = {
     "extractor": str,
@@ -45,6 +46,8 @@ CANDIDATE = {
     "proposal": (str, None),
 }
 """The shape of `candidate_data`."""
+_NOT_KEPT = {NOTED: "noted only", REFUSED: "refused"}
+_MOST_NOT_KEPT = 3
 PROMOTION = {
     "date": str,
     "promoted": [str],
@@ -113,9 +116,20 @@ def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
     )
     if learned.taught_nothing:
         yield f"taught nothing: {learned.taught_nothing:,} of {counted(learned.events, 'event')}"
+    yield from _not_kept(learned)
     for one in learned.proposals:
         name = "" if dry_run else f"{one.id}  "
         yield f"waits for review: {name}{one.says}  [{one.kind}: {one.why}]"
+
+
+def _not_kept(learned: LearnResult) -> Iterator[str]:
+    """Yield what was noted only or refused, with the reason and its event, and how many more there are."""
+    for outcome, words in _NOT_KEPT.items():
+        found = [one for one in learned.candidates if one.outcome == outcome]
+        for one in found[:_MOST_NOT_KEPT]:
+            yield f"{words}: {redact(one.proposition.statement)}  [{one.reason} {one.proposition.event_id}]"
+        if len(found) > _MOST_NOT_KEPT:
+            yield f"{words}: {len(found) - _MOST_NOT_KEPT:,} more; `clawmem heartbeat --explain` lists all of a run"
 
 
 def candidate_line(one: LearningCandidate) -> str:

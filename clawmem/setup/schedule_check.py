@@ -16,6 +16,7 @@ from clawmem.setup.cron import (
     MARK,
     SYSTEMD,
     entry_marker,
+    find_drop_ins,
     find_systemd_units,
     has_crontab,
     read_crontab,
@@ -55,12 +56,21 @@ def schedule_lacks(vault: Vault, environment: Mapping[str, str], home: Path, by:
         command, installed = cron_command(text, mark), f" # {mark}" in text
     else:
         units = find_systemd_units(vault, environment, home)
-        command, installed = unit_command(units or ""), units is not None
+        service = f"{units or ''}\n{find_drop_ins(vault, environment, home)}"
+        command, installed = unit_command(service, lambda path: _environment_file(path, home)), units is not None
     if not installed:
         return ()
     if command is None:
         return ("its command cannot be read.",)
     return tuple(_lacks(vault, command, home))
+
+
+def _environment_file(path: str, home: Path) -> str | None:
+    """Return the text of a file of variables that a unit names, or None if it cannot be read from here."""
+    try:
+        return Path(path.replace("%h", str(home))).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
 
 
 def _vaults_gone(vault: Vault, environment: Mapping[str, str]) -> Iterator[str]:
@@ -82,7 +92,7 @@ def _lacks(vault: Vault, command: ScheduledCommand, home: Path) -> Iterator[str]
     if shutil.which("git", path=path) is None:
         yield f"git is not found on its PATH, {path}."
     for setting, variable in needed_keys(vault.settings).items():
-        if not command.environment.get(variable):
+        if not command.environment.get(variable) and not command.more:
             yield f"it does not set {variable}, which holds the key of {setting}."
 
 

@@ -85,6 +85,30 @@ def test_a_key_that_the_entry_does_not_set_is_named(vault: Vault, around: dict[s
     assert schedule_lacks(vault, around, home, SYSTEMD) == ()
 
 
+def test_a_key_in_a_drop_in_or_a_file_of_variables_is_found(
+    vault: Vault, around: dict[str, str], clawmem: Command, tmp_path: Path
+) -> None:
+    clawmem("config", "set", "llm.model", "openai/tested")
+    clawmem("config", "set", "llm.api_key_env", KEY)
+    vault = Vault(vault.root, vault.git.environment, vault.disk)
+    home = Path(around["HOME"])
+    cron.install_systemd(vault, around, home, interval_schedule("2h"), dry_run=False)
+    folder = home / ".config/systemd/user" / f"{cron.unit_name(vault)}.service.d"
+    folder.mkdir()
+    keys = tmp_path / "keys.env"
+    keys.write_text(f"# secrets\n{KEY}=key\n")
+    for text, number in (
+        (f"[Service]\nEnvironment={KEY}=key\n", 0),
+        (f"[Service]\nEnvironmentFile={keys}\n", 0),
+        (f"[Service]\nEnvironmentFile={keys}\nEnvironmentFile=\n", 1),
+        # What cannot be read from here may hold the key.
+        ("[Service]\nEnvironmentFile=-/run/no-such-file\n", 0),
+        ("[Service]\nNice=5\n", 1),
+    ):
+        (folder / "override.conf").write_text(text)
+        assert len(schedule_lacks(vault, around, home, SYSTEMD)) == number, text
+
+
 def test_a_line_for_a_vault_that_was_moved_is_named(vault: Vault, around: dict[str, str], clawmem: Command) -> None:
     cron.install_crontab(vault, around, interval_schedule("30m"), dry_run=False)
     moved = vault.root.with_name("elsewhere")

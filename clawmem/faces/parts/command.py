@@ -110,13 +110,11 @@ def divided(
     command: Command, before: "Mapping[str, Any]", given: "Mapping[str, Any]"
 ) -> "tuple[dict[str, Any], dict[str, Any]]":
     """The values for the command's function, and those of the common options, where `before` holds what common options
-    were given before the verb: a later one counts, and one that the command takes itself goes to its function."""
+    were given before the verb. There, an option is always the common one; behind the verb, it is the command's own if
+    the command has one of that name, and a common one that is given again counts."""
     own = {one.name: given[one.name] for one in command.parameters}
     common = {}
     for one in COMMON:
-        value = given.get(one.name, one.default)
-        value = before.get(one.name, one.default) if value == one.default else value
-        common[one.name] = value if one.name not in own else one.default
-        if one.name in own:
-            own[one.name] = value
+        value = one.default if one.name in own else given.get(one.name, one.default)
+        common[one.name] = before.get(one.name, one.default) if value == one.default else value
     return own, common

@@ -73,6 +73,13 @@ def outcome_lines(rows: Iterable[tuple[str, Fact, str]], commit: str | None) -> 
     return lines
 
 
+def commits_made(commits: Sequence[str]) -> list[str]:
+    """The line about the commits of a call, if there are any: the hash of a single one, else their number."""
+    if len(commits) < 2:
+        return [f"commit {name[:12]}" for name in commits]
+    return [f"made {len(commits):,} commits; `clawmem log --limit {len(commits)}` shows them"]
+
+
 def _did(outcome: str, fact: Fact) -> str:
     if outcome in ("updated", "merged") and fact.status == SUPERSEDED:
         return "superseded"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, Parameter
+from clawmem.faces.parts.words import commits_made
 from clawmem.heartbeat.loop import HeartbeatResult, due_steps, record_failure, run_heartbeat, step_reports
 from clawmem.heartbeat.step import Report
 from clawmem.heartbeat.steps import STEPS
@@ -85,7 +86,7 @@ def _lines(done: HeartbeatResult, reports: Sequence[Report], dry_run: bool, expl
     lines += [line for one in reports for line in one.details] if explain else []
     if dry_run:
         return ["dry run; these changes would be made:", *lines] if lines else ["nothing would change"]
-    return lines + [f"commit {name[:12]}" for name in done.commits]
+    return lines + commits_made(done.commits)
 
 
 VERB = Command(

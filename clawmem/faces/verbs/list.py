@@ -39,8 +39,10 @@ def list_(
         "total": listed.total,
         **here.data,
     }
+    # A tier that all facts share says nothing.
+    tiers = len({heat for _, heat in listed.facts}) > 1
     lines = [
-        f"{heat:<4}  {fact_line(one.fact, one.entity, listed.conflicts.get(one.fact.id, ()))}"
+        f"{f'{heat:<4}  ' if tiers else ''}{fact_line(one.fact, one.entity, listed.conflicts.get(one.fact.id, ()))}"
         for one, heat in listed.facts
     ]
     more = listed.total - len(listed.facts)

@@ -19,7 +19,7 @@ from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.excerpt import excerpt
-from clawmem.serving.recall.recall import LEAST_SCORE
+from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE
 from clawmem.serving.recall.recall import recall as act
 from clawmem.serving.recall.result import (
     FACTS,
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from clawmem.serving.recall.brief import Brief
 
 ALL = "all"
+_USER, _NOTE = "user", "note"
+# With fewer lines than this, what was left out is said.
+_FEW_LINES = 3
 # A hit is one line: of longer texts, the characters around the words of the question.
 LONGEST_LINE = 240
 _SINGULAR = {FACTS: "fact", "events": "event", "notes": "note", SUMMARIES: "summary"}
@@ -71,7 +74,8 @@ def recall(
     most = limit or here.vault.settings.whole("defaults.limit")
     narrowed = [name for name, value in (("entity", entity), ("category", category), ("tag", tag)) if value]
     places = _places(where, of_facts=bool(narrowed or as_of))
-    result = act(here.vault, asked, here.caller, wanted, most, places, passes, 0.0 if every else LEAST_SCORE)
+    least, near = (0.0, 0.0) if every else (LEAST_SCORE, 0.0 if limit or places != RECALL_KINDS else NEAR_SHARE)
+    result = act(here.vault, asked, here.caller, wanted, most, places, passes, least, near)
 
     def within_budget() -> Brief | ContextResult:
         from clawmem.serving.recall.brief import brief  # lines alone need no text for a prompt
@@ -85,12 +89,13 @@ def recall(
         return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
 
     text = within_budget() if budget else None
-    lines, account = _lines(result, asked, explain), _account(result)
-    talk = () if lines else (_nothing(places), *_what_else(result, places, narrowed), *(() if explain else account))
+    user = here.vault.settings.words("user.name")
+    lines, account = _lines(result, asked, user, explain), _account(result)
+    talk = _weaker(result) if lines else (_nothing(places), *_what_else(result, places, narrowed))
     lines += account if explain else []
     unable = [f"channel {name} {_channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
-        lambda: {**_data(result), **here.data, "context": lambda: _context_data(text or within_budget())},
+        lambda: {**_data(result, user), **here.data, "context": lambda: _context_data(text or within_budget())},
         lines if text is None else [text.text] if text.text else [],
         (*here.notices, *result.notices, *unable),
         PARTIAL if unable else DONE,
@@ -126,10 +131,16 @@ def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[s
     ]
 
 
-def _data(result: RecallResult) -> dict[str, Any]:
+def _weaker(result: RecallResult) -> Sequence[str]:
+    """How many weaker hits there are, as far as fewer lines are shown than fit."""
+    few = len(result.ranking) < _FEW_LINES and result.weak
+    return (f"{counted(result.weak, 'weaker hit')} left out: add --all to see more.",) if few else ()
+
+
+def _data(result: RecallResult, user: str) -> dict[str, Any]:
     records: dict[str, list[dict[str, Any]]] = {kind: [] for kind in RECALL_KINDS}
     for rank, one in enumerate(result.ranking, 1):
-        date, who = _date_and_who(one)
+        date, who = _date_and_who(one, user)
         place = {"rank": rank, "score": one.hit.score, **_parts_of_score(one.hit), **said({"date": date, "who": who})}
         record = {**_hit_data(one, result.conflicts), **place}
         records[one.kind].append(record)
@@ -172,16 +183,19 @@ def _id(one: RecallHit) -> str:
     return hit.event.id if isinstance(hit, EventHit) else f"{hit.path}:{hit.place}"
 
 
-def _date_and_who(one: RecallHit) -> tuple[str | None, str]:
-    """The day on which it was said or recorded, and by whom."""
+def _date_and_who(one: RecallHit, user: str) -> tuple[str | None, str]:
+    """The day on which it was said or recorded, and by whom. The user has one name, wherever it is from."""
     hit = one.hit
     if isinstance(hit, NoteHit):
-        return hit.day, agent_of(hit.path) or "notes"
+        return hit.day, agent_of(hit.path) or _NOTE
     event = hit.event if isinstance(hit, EventHit) else one.event
     if event is not None:
-        return event.timestamp[:10], display_speaker(event)
-    assert isinstance(hit, FactHit)
-    return said_on(hit.fact) or hit.fact.timestamp[:10], hit.fact.agent or hit.fact.trust or "user"
+        date, who = event.timestamp[:10], display_speaker(event)
+    else:
+        assert isinstance(hit, FactHit)
+        date = said_on(hit.fact) or hit.fact.timestamp[:10]
+        who = one.speaker or hit.fact.agent or hit.fact.trust or _USER
+    return date, user if who == _USER else who
 
 
 def _parts_of_score(hit: FactHit | EventHit | NoteHit) -> dict[str, Any]:
@@ -192,18 +206,22 @@ def _parts_of_score(hit: FactHit | EventHit | NoteHit) -> dict[str, Any]:
     return {"channels": channels} if len(channels) > 1 else {}
 
 
-def _lines(result: RecallResult, question: str, explain: bool) -> list[str]:
+def _lines(result: RecallResult, question: str, user: str, explain: bool) -> list[str]:
     words = [form for word in search_words(question) for form in forms_of(word)]
+    tiers = len({one.tier for one in result.found}) > 1
+    quoted: set[str] = set()
     lines: list[str] = []
     for one in result.ranking:
-        date, who = _date_and_who(one)
-        lines.append(f"{_id(one)}  {_SINGULAR[one.kind]}  {date or 'undated'}  {who}: {_words(result, one, words)}")
-        lines += [f"    {_score(one.hit)}"] if explain else []
+        date, who = _date_and_who(one, user)
+        said = _words(result, one, words, again=one.event is not None and one.event.id in quoted)
+        quoted |= {one.event.id} if one.event else set()
+        lines.append(f"{_id(one)}  {_SINGULAR[one.kind]}  {date or 'undated'}  {who}: {said}")
+        lines += [f"    {_score(one.hit, tiers)}"] if explain else []
     return lines
 
 
-def _words(result: RecallResult, one: RecallHit, words: Sequence[str]) -> str:
-    """What a hit says, and for a fact what it quotes, as far as it says something else."""
+def _words(result: RecallResult, one: RecallHit, words: Sequence[str], again: bool) -> str:
+    """What a hit says, and for a fact what it quotes, as far as it says something else and was not said `again`."""
     hit = one.hit
     if isinstance(hit, NoteHit):
         return excerpt(hit.text, words, LONGEST_LINE)
@@ -212,19 +230,20 @@ def _words(result: RecallResult, one: RecallHit, words: Sequence[str]) -> str:
     against = result.conflicts.get(hit.fact.id, ())
     statement = fact_line(hit.fact, hit.entity, against).removeprefix(f"{hit.fact.id}  ")
     quote = one.event.text if one.event else hit.fact.source_text
-    if not quote or normal(quote) == normal(hit.fact.fact):
+    if not quote or again or normal(quote) == normal(hit.fact.fact):
         return statement
     return f'{statement}  "{excerpt(quote, words, LONGEST_LINE)}"'
 
 
-def _score(hit: FactHit | EventHit | NoteHit) -> str:
-    """The score and what it is made of; the last digit of the largest part is such that the parts add up."""
+def _score(hit: FactHit | EventHit | NoteHit, tiers: bool) -> str:
+    """The score and what it is made of, and with `tiers` the tier. The last digit of the largest part is such that the
+    parts add up."""
     prior = {"prior": hit.prior} if isinstance(hit, FactHit) and hit.prior else {}
     parts = {name: round(points, 3) for name, points in {**hit.channels, **prior}.items()}
     most = max(parts, key=lambda name: parts[name])
     parts[most] += round(hit.score, 3) - sum(parts.values())
     total = " + ".join(f"{name} {points:.3f}" for name, points in parts.items())
-    return f"score {hit.score:.3f} = {total}{f'; {hit.tier}' if isinstance(hit, FactHit) else ''}"
+    return f"score {hit.score:.3f} = {total}{f'; {hit.tier}' if tiers and isinstance(hit, FactHit) else ''}"
 
 
 def _account(result: RecallResult) -> list[str]:
@@ -253,7 +272,13 @@ VERB = Command(
             repeated=True,
             choices=(*RECALL_KINDS, ALL),
         ),
-        Parameter("every", "Show weak hits too, which have hardly more than a name.", ("--all",), bool, False),
+        Parameter(
+            "every",
+            "Show weak hits too, which have hardly more than a name or are far behind the best.",
+            ("--all",),
+            bool,
+            False,
+        ),
         Parameter("limit", "The maximum number of results.", ("--limit", "-n"), int, least=1, most=1000),
         OF_ENTITY,
         OF_CATEGORY,

@@ -16,7 +16,8 @@ from clawmem.model.language.text import counted
 
 
 def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> Answer:
-    """A fact that is already known is reinforced instead of repeated. Each fact is one commit."""
+    """A fact that is already known is reinforced instead of repeated. Each fact is one commit. `--jsonl` names the
+    input here; for the answer as records, write it before the verb: clawmem --jsonl remember."""
     caller = call.runtime.caller()
     if jsonl is not None:
         if text is not None:

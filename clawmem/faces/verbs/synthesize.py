@@ -5,6 +5,7 @@ from __future__ import annotations
 from clawmem.errors import DONE, PARTIAL
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DATE, DRY_RUN
+from clawmem.faces.parts.words import commits_made
 from clawmem.learning.synthesize import synthesize as act
 from clawmem.memory.pages.memory_page import PATH
 from clawmem.memory.pages.refresh import refresh_memory
@@ -28,7 +29,7 @@ def synthesize(call: Call, date: str, dry_run: bool) -> Answer:
     left = [f"not changed: {problem.message} {problem.hint}" for problem in dict.fromkeys(problems)]
     notices = list(dict.fromkeys((*notes.notices, *memory.notices, *left)))
     code = PARTIAL if problems else DONE
-    return Answer(data, [*lines, *(f"commit {name[:12]}" for name in commits)], notices, code)
+    return Answer(data, [*lines, *commits_made(commits)], notices, code)
 
 
 VERB = Command(

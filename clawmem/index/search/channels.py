@@ -15,6 +15,11 @@ from clawmem.model.language.text import normal
 from clawmem.model.search.ranking import word_weight
 
 CANDIDATES = 200
+# The score of a fact that began in the days asked about, the best match of a time.
+BEGUN = 2.0
+# The score of a fact whose statement names one of the days, and the longest period of which days are looked for.
+NAMED_DAY = 1.5
+_MOST_DAYS = 31
 _ENOUGH = 20
 _LONGEST_NAME = 4
 _BATCH = 500
@@ -112,7 +117,7 @@ def time_channel(index: Index, span: DaySpan | None, wanted: FactFilter, found: 
     highest.
 
     If there are too many, those in `found` by other channels come first, then the newest. A fact without an end is
-    returned only if it is in `found`, with the lowest score.
+    returned only if it is in `found`, with the lowest score, and so is one whose statement names one of the days.
     """
     if span is None:
         return ChannelHits({}, False, "the question names no time")
@@ -120,8 +125,19 @@ def time_channel(index: Index, span: DaySpan | None, wanted: FactFilter, found: 
     for part in _time_conditions(span.first, f"{span.last}T23:59:59Z"):
         for n in _in_time(index, part, wanted, found):
             scores.setdefault(n, part.score)
+    for n in _naming(index, span, found):
+        scores[n] = max(scores.get(n, 0.0), NAMED_DAY)
     best = sorted(scores, key=lambda n: (n not in found, -scores[n], -n))[:CANDIDATES]
     return ChannelHits({n: scores[n] for n in best})
+
+
+def _naming(index: Index, span: DaySpan, found: Collection[int]) -> set[int]:
+    """Return those of the found facts whose statements name one of the days with its month, such as "16 March"."""
+    if not found:
+        return set()
+    from clawmem.model.language.date_words import written_days  # few questions name days
+
+    return {match.n for match in index.engine.search_among(found, written_days(span, _MOST_DAYS), len(found))}
 
 
 class _TimeCondition(NamedTuple):
@@ -139,7 +155,7 @@ class _TimeCondition(NamedTuple):
 
 def _time_conditions(first: str, last: str) -> tuple[_TimeCondition, ...]:
     return (
-        _TimeCondition("valid_from BETWEEN ? AND ?", (first, last), "valid_from", 2.0),
+        _TimeCondition("valid_from BETWEEN ? AND ?", (first, last), "valid_from", BEGUN),
         _TimeCondition("valid_from < ? AND valid_to > ?", (first, last), "valid_to", 1.0),
         _TimeCondition("valid_to BETWEEN ? AND ?", (first, last), "valid_to", 1.0),
         _TimeCondition("valid_from IS NULL AND timestamp BETWEEN ? AND ?", (first, last), "timestamp", 1.0),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.index.tables.seals import check_event, check_note
 from clawmem.index.tables.store import Index
-from clawmem.model.records.event import event_from_record, is_visible_to
+from clawmem.model.records.event import Event, event_from_record, is_visible_to
 
 _LINE = "n, path, place, day, owner, text, seal, tokens"
 
@@ -104,6 +104,16 @@ def count_events(index: Index, first: str, last: str, owners: Collection[str]) -
 def _line(n: int, event_id: str, day: str, line: str, given: int) -> str:
     check_event(n, event_id, day, line, given)
     return line
+
+
+def events_with_ids(index: Index, ids: Sequence[str]) -> dict[str, Event]:
+    """Return the events with some ids, by id, without recalled ones. Ids that are not in the ledger are left out."""
+    rows = index.database.execute(
+        "SELECT n, event.id, day, line, seal FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value"
+        " WHERE recalled = 0",
+        (json.dumps(list(ids)),),
+    )
+    return {row[1]: event_from_record(json.loads(_line(*row))) for row in rows}
 
 
 def days_of(index: Index, event_ids: Sequence[str]) -> dict[str, str]:

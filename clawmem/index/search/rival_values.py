@@ -11,6 +11,8 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 
 # At most this many values of one subject and predicate are compared.
 MOST_VALUES = 20
+# At most this many statements of one entity are read for what they claim.
+MOST_STATEMENTS = 200
 _SHOWN = (
     f"fact.status = '{ACTIVE}' AND fact.pace != {QUARANTINE_PACE} AND fact.owner IN (SELECT value FROM json_each(?))"
 )
@@ -48,6 +50,43 @@ def find_rival_values(
     for subject, n, *value in rows:
         groups.setdefault((subject, value[0]), []).append(RivalValue(n, *value))
     return [group[:MOST_VALUES] for group in groups.values() if len(group) > 1]
+
+
+class StatementRow(NamedTuple):
+    """An active fact: its row, entity and statement, when it was recorded, and when it is true."""
+
+    n: int
+    entity: str
+    statement: str
+    timestamp: str
+    valid_from: str | None
+    valid_to: str | None
+
+
+_STATEMENT = "fact.n, fact.entity, json_extract(fact.line, '$.fact'), fact.timestamp, valid_from, valid_to"
+
+
+def statements_in_rows(index: Index, numbers: Collection[int]) -> list[StatementRow]:
+    """Return the active facts in some rows."""
+    rows = index.database.execute(
+        f"SELECT {_STATEMENT} FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
+        f" WHERE status = '{ACTIVE}'",
+        (json.dumps(sorted(numbers)),),
+    )
+    return [StatementRow(*row) for row in rows]
+
+
+def statements_about(index: Index, entities: Collection[str], owners: Collection[str]) -> list[StatementRow]:
+    """Return the newest active facts of some entities, at most `MOST_STATEMENTS` of each."""
+    found = []
+    for entity in entities:
+        rows = index.database.execute(
+            f"SELECT {_STATEMENT} FROM fact INDEXED BY fact_entity WHERE entity = ? AND {_SHOWN}"
+            " ORDER BY timestamp DESC, id LIMIT ?",
+            (entity, json.dumps(sorted(owners)), MOST_STATEMENTS),
+        )
+        found += [StatementRow(*row) for row in rows]
+    return found
 
 
 def facts_with_value(index: Index, owner: str, subjects: Collection[str], predicate: str) -> list[PlacedFact]:

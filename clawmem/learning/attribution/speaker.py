@@ -34,12 +34,13 @@ def speaker_of(event: Event, speakers: Collection[str]) -> Speaker | None:
 
 
 def said_by_user(event: Event, name: str) -> Event:
-    """Return a user's message without a speaker, or with a generic one, as said by the user of this name.
+    """Return a user's message or note without a speaker, or with a generic one, as said by the user of this name.
 
     Text from outside stays unnamed, and a generic name changes nothing.
     """
     unnamed = (event.speaker or "").strip().lower() in _GENERIC | {""}
-    meant = event.role == "user" and unnamed and not is_from_outside(event)
+    own = event.role == "user" or (event.role == "note" and event.agent is None)
+    meant = own and unnamed and not is_from_outside(event)
     return event._replace(speaker=name) if meant and name.lower() not in _GENERIC else event
 
 

@@ -10,7 +10,7 @@ from clawmem.learning.reconciling.gate import content_words
 from clawmem.learning.rules.dating import without_any_date
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, UNNAMED, are_exclusive, value_class
+from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, REGION, UNNAMED, are_exclusive, value_class
 from clawmem.model.proposals.proposition import Proposition
 
 _CHANGE = re.compile(
@@ -111,7 +111,7 @@ def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog
     sort = value_class(kind, value)
     if not proposition.anew or sort == ADDRESS:
         return rivals(proposition, related, catalog)
-    if sort in (NAMED, COUNTRY, UNNAMED):
+    if sort in (NAMED, COUNTRY, REGION, UNNAMED):
         return list(related)
     return [fact for fact in related if value_class(kind, fact.object or value) == sort]
 

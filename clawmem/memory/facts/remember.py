@@ -22,7 +22,7 @@ from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, re
 from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
-from clawmem.model.records.entity import items_path
+from clawmem.model.records.entity import items_path, title_in
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
@@ -158,7 +158,8 @@ class _BatchPlanner:
             entity = next((one for one in self._batches if as_one_file(one) == as_one_file(entity)), entity)
         if entity not in self._batches:
             if not entity_exists(work.index, entity):
-                writes.update(new_entity_files(entity, work.caller, draft.title))
+                title = draft.title or title_in(entity, f"{draft.fact.fact} {draft.fact.subject or ''}")
+                writes.update(new_entity_files(entity, work.caller, title))
             self._batches[entity] = _EntityBatch(work.facts(entity))
         batch = self._batches[entity]
         place = batch.places.get(normal(draft.fact.fact))
@@ -249,7 +250,7 @@ def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
 
 
 def _resolve_references(
-    work: WriteScope, fact: Fact, known: Collection[str], days: Days
+    work: WriteScope, fact: Fact, known: Collection[str], days: "Days"
 ) -> tuple[Fact, list[str]]:  # fmt: skip
     """Return the fact with its evidence quoted and with full ids and entity names, and notices.
 

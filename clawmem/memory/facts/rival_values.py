@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.rival_values import facts_with_value
 from clawmem.memory.scope import WriteScope
+from clawmem.model.facts.claim_signs import may_claim
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.stated_value import (
     SinglePhrase,
@@ -19,7 +20,10 @@ from clawmem.model.facts.stated_value import (
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.text import normal
 from clawmem.model.records.change import Change
-from clawmem.model.records.entity import owner_of
+from clawmem.model.records.entity import owner_of, title_of
+
+if TYPE_CHECKING:
+    from clawmem.model.facts.claims import Claim
 
 if TYPE_CHECKING:
     from clawmem.model.proposals.proposal import Proposal
@@ -41,15 +45,52 @@ class RivalValueFinder:
         self._user = work.vault.settings.words("user.name")
         self._phrases: tuple[SinglePhrase, ...] | None = None
         self._stated: dict[str, dict[tuple[str, str], list[Fact]]] = {}
+        self._signs: dict[str, bool] = {}
+        self._claimed: dict[str, dict[tuple[str, ...], list[tuple[Fact, Claim]]]] = {}
 
     def find(self, fact: Fact, entity: str, known: Sequence[Fact]) -> tuple[Fact, ...]:
         """Return the current facts that a new one stands against, oldest first.
 
         `known` are the facts of its entity without the new one; they are read by their words too.
         """
+        found = self._by_value(fact, entity, known)
+        found += [one for one in self._by_words(fact, entity, known) if one not in found]
+        return tuple(sorted(found, key=lambda one: (one.timestamp, one.id)))
+
+    def _by_words(self, fact: Fact, entity: str, known: Sequence[Fact]) -> list[Fact]:
+        """Return the facts of the entity that the plain words of a new one contradict."""
+        if entity not in self._signs:
+            self._signs[entity] = any(may_claim(one.fact) for one in known if one.is_current)
+        self._signs[entity] = self._signs[entity] or may_claim(fact.fact)
+        if not self._signs[entity]:
+            return []
+        from clawmem.model.facts.claims import claims_of, contradict  # most facts claim nothing
+
+        title = title_of(entity)
+        if entity not in self._claimed:
+            self._claimed[entity] = defaultdict(list)
+            for one in known:
+                self._note_claims(one, entity, title)
+        ours = claims_of(fact.fact, title, fact.timestamp)
+        against = [
+            one
+            for claim in ours
+            for one, other in self._claimed[entity].get(claim.about, ())
+            if contradict(claim, other) and self._both_hold(one, fact)
+        ]
+        self._note_claims(fact, entity, title)
+        return against
+
+    def _note_claims(self, fact: Fact, entity: str, title: str) -> None:
+        from clawmem.model.facts.claims import claims_of
+
+        for claim in claims_of(fact.fact, title, fact.timestamp) if fact.is_current else ():
+            self._claimed[entity][claim.about].append((fact, claim))
+
+    def _by_value(self, fact: Fact, entity: str, known: Sequence[Fact]) -> list[Fact]:
         said = self._value(fact)
         if said is None:
-            return ()
+            return []
         owner = owner_of(entity) or ""
         subjects = {said.subject, f"the {said.subject}"}
         subjects |= {"user", normal(self._user)} if said.subject == "the user" else set()
@@ -57,15 +98,17 @@ class RivalValueFinder:
         found = {one.fact.id: one.fact for one in placed if one.entity != entity}
         found |= {one.id: one for one in self._of_entity(entity, known).get(said[:2], ())}
         self._of_entity(entity, known).setdefault(said[:2], []).append(fact)
-        against = [one for one in found.values() if self._contradicts(one, fact, said)]
-        return tuple(sorted(against, key=lambda one: (one.timestamp, one.id)))
+        return [one for one in found.values() if self._contradicts(one, fact, said)]
 
     def _contradicts(self, one: Fact, fact: Fact, said: StatedValue) -> bool:
+        value = self._value(one) if self._both_hold(one, fact) else None
+        return value is not None and are_rivals(value, said)
+
+    def _both_hold(self, one: Fact, fact: Fact) -> bool:
+        """Return whether a known fact and a new one are true together; what is over stands against nothing."""
         begins = fact.valid_from or fact.timestamp
-        if not one.is_current or is_over(one, begins) or is_over(fact, fact.timestamp):
-            return False  # what is over stands against nothing
-        value = self._value(one)
-        return value is not None and are_rivals(value, said) and hold_together(one, fact)
+        over = not one.is_current or is_over(one, begins) or is_over(fact, fact.timestamp)
+        return not over and hold_together(one, fact)
 
     def _value(self, fact: Fact) -> StatedValue | None:
         """Return the value that a fact states; the user's name means the user."""
@@ -97,7 +140,7 @@ def ask_about(work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact])
     from clawmem.model.merging.policy import VALUES, MergeConflict
 
     names = " and ".join(one.id for one in rivals)
-    why = f"It contradicts {names}: the relation takes one value at a time. All stay active until this is decided."
+    why = f"It contradicts {names}: only one of them can be true. All stay active until this is decided."
     asked = supersede_proposal(MergeConflict(VALUES, "", fact.id, why), (*rivals, fact), why, entity)
     return ValueConflict(fact, tuple(rivals), asked._replace(created=fact.timestamp, agent=work.caller.agent))
 

@@ -14,7 +14,8 @@ from clawmem.model.language.dates import after_end, begin_instant, covers, day_o
 
 # The key in a fact's metadata that names the announced fact which ends it on a day to come.
 PENDING_SUCCESSION = "yields_to"
-PLANS = ("plan", "goal")
+_GOAL = "goal"
+PLANS = ("plan", _GOAL)
 
 
 def validity(fact: Fact) -> tuple[str | None, str | None]:
@@ -45,11 +46,17 @@ def is_over(fact: Fact, moment: str) -> bool:
 
 
 def _is_for_later(plan: Fact) -> bool:
-    """Return whether a plan was for a day after the one on which it was said, or recorded if that is unknown."""
+    """Return whether a plan was for a day after the one on which it was said, or recorded if that is unknown.
+
+    A plan that was learned from words such as "this evening" was for that same day.
+    """
     said = (plan.metadata or {}).get("said_at")
     stated = said if isinstance(said, str) and said else plan.timestamp
     begin = sortable(plan.valid_from)
-    return begin is not None and day_of(stated) < day_of(begin)
+    if begin is None:
+        return False
+    of_that_day = plan.source_event and said and plan.category != _GOAL and day_of(stated) == day_of(begin)
+    return bool(of_that_day) or day_of(stated) < day_of(begin)
 
 
 def ended_at(old: Fact, since: str) -> str:

@@ -1,14 +1,14 @@
 """Classify values of a relation: a name, a country, an address, or a mere description.
 
-"Lives in Oslo", "lives in Norway", "lives in a flat" and "lives at 34 Baker Street" can all be true at once. Of two
-cities, only one can.
+"Lives in Oslo", "lives in Norway", "lives in a flat" and "lives at 34 Baker Street" can all be true at once, and so can
+"is from California" and "is from Los Angeles". Of two cities, only one can.
 """
 
 import re
 
 from clawmem.model.language.text import normal
 
-NAMED, COUNTRY, ADDRESS = "named", "country", "address"
+NAMED, COUNTRY, REGION, ADDRESS = "named", "country", "region", "address"
 # An unnamed thing ("a bakery"), and a description of a place or a part of something.
 UNNAMED, DESCRIBED = "unnamed", "described"
 # The values of these relations are names; for other relations, any two different values contradict each other.
@@ -45,6 +45,20 @@ new guinea, puerto rico, republic of the congo, saudi arabia, sierra leone, solo
 south sudan, sri lanka, trinidad and tobago, united arab emirates, united kingdom, united states, united states of
 america, vatican city, north america, south america, latin america, central america, southeast asia, middle east
 """
+# States and provinces, in lower case; a city lies in one. New York and Washington are cities as well.
+_STATES = """
+alabama, alaska, arizona, arkansas, california, colorado, connecticut, delaware, florida, hawaii, idaho, illinois,
+indiana, iowa, kansas, kentucky, louisiana, maine, maryland, massachusetts, michigan, minnesota, mississippi, missouri,
+montana, nebraska, nevada, new hampshire, new jersey, new mexico, north carolina, north dakota, ohio, oklahoma, oregon,
+pennsylvania, rhode island, south carolina, south dakota, tennessee, texas, utah, vermont, virginia, west virginia,
+wisconsin, wyoming, alberta, british columbia, manitoba, newfoundland, nova scotia, ontario, saskatchewan, new south
+wales, queensland, south australia, tasmania, bavaria, brandenburg, hesse, lower saxony, north rhine-westphalia,
+saxony, schleswig-holstein, thuringia, brittany, burgundy, normandy, provence, lombardy, piedmont, sicily, sardinia,
+tuscany, umbria, veneto, andalusia, catalonia, galicia, cornwall, kent, yorkshire, sussex, essex, norfolk, suffolk,
+devon, dorset, lancashire, wessex, flanders, wallonia, friesland, limburg, zeeland, carinthia, styria, tyrol, punjab,
+kerala, gujarat, rajasthan, maharashtra, tamil nadu, west bengal, silesia, transylvania, siberia, crimea, scania
+"""
+_REGIONS = frozenset(" ".join(_STATES.split()).split(", "))
 _COUNTRIES = frozenset(_SINGLE.split()) | frozenset(" ".join(_SEVERAL.split()).split(", "))
 
 
@@ -61,15 +75,16 @@ def value_class(kind: str, value: str) -> str:
     if kind == "place":
         if any(letter.isdigit() for letter in value):
             return ADDRESS
-        if _is_country(value):
-            return COUNTRY
+        name = _place_name(value)
+        if name in _COUNTRIES or name in _REGIONS:
+            return COUNTRY if name in _COUNTRIES else REGION
     if _is_named(value):
         return NAMED
     return DESCRIBED if kind == "place" or _PART.search(_head(value)) else UNNAMED
 
 
-def _is_country(value: str) -> bool:
-    return re.sub(r"^the ", "", normal(value).strip(" .")) in _COUNTRIES
+def _place_name(value: str) -> str:
+    return re.sub(r"^the ", "", normal(value).strip(" ."))
 
 
 def _is_named(value: str) -> bool:

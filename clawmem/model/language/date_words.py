@@ -123,6 +123,14 @@ def days_named(question: str, today: date) -> DaySpan | None:
     return (dated or found)[0].span if found else None
 
 
+def written_days(span: DaySpan, most: int) -> list[str]:
+    """Return how the first `most` days of a period are written, in lower case: 16 march, march 16, 2026-03-16."""
+    first, last = date.fromisoformat(span.first), date.fromisoformat(span.last)
+    days = [first + timedelta(days=n) for n in range(min((last - first).days + 1, most))]
+    named = [(str(day.day), _MONTHS[day.month - 1], day.isoformat()) for day in days]
+    return [text for day, month, iso in named for text in (f"{day} {month}", f"{month} {day}", iso)]
+
+
 def last_coming_day(dates: Iterable[DateMatch], said: date) -> str | None:
     """Return the last day that the future dates of a plan name, or None. A date on which something starts is no end."""
     coming = (one.span.last for one in dates if one.span and one.day and not (one.since or one.names))

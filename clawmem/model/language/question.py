@@ -19,8 +19,8 @@ _TIME_WORDS = frozenset(
     "years january february march april may june july august september october november december jan feb mar apr jun "
     "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
 )
-
-
+# Days to come: a text that was written earlier means other days by these words.
+_AHEAD = re.compile(r"\b(?:(?:next|coming) (?:week|weekend|month|year)|tomorrow)\b", re.IGNORECASE)
 _FIRST_PERSON = frozenset("i me my mine myself".split())
 
 
@@ -32,10 +32,20 @@ class DaySpan(NamedTuple):
 
 
 def search_words(question: str) -> tuple[str, ...]:
-    """Return the question's words without stopwords, each once, or all words if only stopwords are left."""
-    words = list(dict.fromkeys(word.lower().replace("’", "'") for word in _WORD.findall(question)))
-    telling = [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
+    """Return the question's words, each once, without stopwords and days such as "next week".
+
+    If nothing else is left, these are returned.
+    """
+    words, telling = _words(question)
+    if _AHEAD.search(question) is not None:
+        telling = _words(_AHEAD.sub(" ", question))[1] or telling
     return tuple(telling or words)
+
+
+def _words(question: str) -> tuple[list[str], list[str]]:
+    """Return the words in lower case, each once, and those of them that are no stopwords."""
+    words = list(dict.fromkeys(word.lower().replace("’", "'") for word in _WORD.findall(question)))
+    return words, [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
 
 
 def is_first_person(question: str) -> bool:

@@ -68,8 +68,12 @@ FIXED: Mapping[str, int] = {
     "; `clawmem list --tier cold": 9,
     "; `clawmem list": 6,
     "; `clawmem entity show NAME": 8,
-    "; `clawmem recall QUESTION": 7,
+    "; `clawmem context --budget 4000": 11,
+    "; `clawmem recall": 6,
+    " --all": 2,
 }
+
+_RECALL, _ALL = "clawmem recall", " --all"
 
 
 class FramePart(NamedTuple):
@@ -131,4 +135,9 @@ def total_remark(number: int, more: str, name: str = "", among: int = 0, limit: 
     """
     part = (f", of {name} ", str(among)) if among else ()
     option = (" --limit ", str(limit)) if limit else ()
-    return count_tokens("(left out: ", str(number), *part, f"; `{more}", *option, "` shows them)\n")
+    if more.startswith(_RECALL) and more.endswith(_ALL):
+        asked = more.removeprefix(_RECALL).removesuffix(_ALL)
+        command: tuple[str, ...] = (f"; `{_RECALL}", asked, _ALL)
+    else:
+        command = (f"; `{more}",)
+    return count_tokens("(left out: ", str(number), *part, *command, *option, "` shows them)\n")

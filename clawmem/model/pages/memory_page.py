@@ -10,13 +10,16 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
 from clawmem.model.facts.validity import PLANS, is_over
+from clawmem.model.language.dates import days_between, moment_of
 from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
-from clawmem.model.pages.tokens import fact_dates
+from clawmem.model.pages.tokens import fact_dates, said_on
 from clawmem.model.proposals.promotion import promotion_of
 
 Count = Callable[[str], int]
 
+# For so many days, a plan without a day counts as open.
+_OPEN_DAYS = 180
 # Categories with their own section, regardless of importance.
 CATEGORIES = ("decision", "lesson", *PLANS)
 
@@ -33,13 +36,14 @@ class PageSection(NamedTuple):
 def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
     """Return the sections for important facts, decisions, lessons and open plans; each fact is in one of them.
 
-    Facts from outside, and facts that are over at `now` (ISO 8601 UTC), are left out.
+    Facts from outside, facts that are over at `now` (ISO 8601 UTC), and plans without a day that were made long before
+    are left out.
     """
     known = [fact for fact in facts if fact.status == ACTIVE and fact.trust not in ("external", "tool")]
     known = [fact for fact in known if not is_over(fact, now)]
     decisions = [fact for fact in known if fact.category == "decision"]
     lessons = [fact for fact in known if fact.category == "lesson"]
-    plans = [fact for fact in known if fact.category in PLANS]
+    plans = [fact for fact in known if fact.category in PLANS and not _is_forgotten(fact, now)]
     placed = {fact.id for fact in (*decisions, *lessons, *plans)}
     rest = [fact for fact in known if fact.id not in placed and fact.category not in PLANS]
     important = [fact for fact in rest if importance_of(fact) >= ALWAYS_HOT or promotion_of(fact)]
@@ -49,6 +53,13 @@ def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
         PageSection("Lessons", _lines(lessons, _by_time), "clawmem list --category lesson", 2),
         PageSection("Open plans", _lines(plans, _by_time), "clawmem list --category plan", 1),
     )
+
+
+def _is_forgotten(plan: Fact, now: str) -> bool:
+    """Return whether a plan that names no day was made so long ago that it is hardly open."""
+    if plan.valid_from or plan.valid_to or plan.category != "plan":
+        return False
+    return days_between(said_on(plan) or plan.timestamp, moment_of(now)) > _OPEN_DAYS
 
 
 def memory_block(parts: Sequence[PageSection], budget: int, count: Count) -> str:

@@ -65,7 +65,7 @@ class OmittedHint(NamedTuple):
     """
 
     facts: str = "clawmem list"
-    others: str = "clawmem recall QUESTION"
+    others: str = "clawmem context --budget 4000"
 
 
 DEFAULT_HINT = OmittedHint()
@@ -190,6 +190,7 @@ def _with_joint_remark(
         if not _joint_remarks(sections, complete, more):
             return complete, []
     needed = sum(one.tokens for one in remarks)
+    needed += sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
     if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."
         raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")

@@ -146,6 +146,13 @@ def title_of(name: str) -> str:
     return " ".join(word.capitalize() for word in re.split(r"[-_]+", name.rsplit("/", 1)[-1]) if word)
 
 
+def title_in(name: str, text: str) -> str | None:
+    """Return the title of an entity as a text writes it, such as "Hye-jin Park", or None if it has no such name."""
+    parts = [re.escape(word) for word in re.split(r"[-_]+", name.rsplit("/", 1)[-1]) if word]
+    found = re.search(rf"(?<!\w){r'[ -]'.join(parts)}(?!\w)", text, re.IGNORECASE)
+    return found[0] if found and not found[0][0].islower() else None
+
+
 def known_to(name: str, other: str) -> str:
     """Return the name that tells a person from others of that name: by somebody who knows the person."""
     return f"{name} (known to {other})"

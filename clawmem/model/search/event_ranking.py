@@ -30,6 +30,9 @@ FOREMOST = 200
 K1, B = 1.2, 0.75
 
 USER, ASSISTANT = "user", "assistant"
+_SENTENCE = re.compile(r"[^.!?？]+[.!?？]?")
+# The most words of a turn that only asks, beside its questions.
+_ASIDE = 5
 _ASKS = re.compile(r"[?？]\W*$")
 _NAME = re.compile(r"[^\W_]+")
 
@@ -66,6 +69,14 @@ class TurnScore(NamedTuple):
 def is_question(text: str) -> bool:
     """Return whether a turn is a question of at most 200 characters, which the next turn may answer."""
     return len(text) <= SHORT_QUESTION and _ASKS.search(text) is not None
+
+
+def only_asks(text: str) -> bool:
+    """Return whether a short turn says nothing beside its questions but a few words, such as "That's nice!"."""
+    if not is_question(text):
+        return False
+    sentences = _SENTENCE.findall(text)
+    return sum(len(one.split()) for one in sentences if one[-1] not in "?？") <= _ASIDE
 
 
 def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:

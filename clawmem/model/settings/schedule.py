@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -14,6 +14,7 @@ _AT = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _MINUTES = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30)
 _HOURS = (1, 2, 3, 4, 6, 8, 12)
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
+_READ_KEYS = ("Environment", "EnvironmentFile", "PassEnvironment", "ExecStart")
 
 
 class Schedule(NamedTuple):
@@ -25,10 +26,14 @@ class Schedule(NamedTuple):
 
 
 class ScheduledCommand(NamedTuple):
-    """The command that an entry runs, and the environment variables that the entry sets."""
+    """The command that an entry runs, and the environment variables that the entry sets.
+
+    `more` means that it also takes variables from where they cannot be read, so that none can be said to lack.
+    """
 
     words: tuple[str, ...]
     environment: Mapping[str, str] = {}
+    more: bool = False
 
     @property
     def vault(self) -> str | None:
@@ -179,21 +184,41 @@ def cron_command(crontab: str, mark: str) -> ScheduledCommand | None:
     return command._replace(environment={**settings, **command.environment}) if command.words else None
 
 
-def unit_command(service: str) -> ScheduledCommand | None:
-    """Return the command of a service unit with its environment, or None if it cannot be read."""
+def unit_command(service: str, read: Callable[[str], str | None] = lambda path: None) -> ScheduledCommand | None:
+    """Return the command of a service unit with its environment, or None if it cannot be read.
+
+    Drop-ins follow the unit in `service`; an empty value resets what came before, as in systemd. `read` returns the
+    text of an environment file, whose variables replace those of `Environment`, or None if it cannot be read.
+    """
     environment: dict[str, str] = {}
+    files: list[str] = []
     words: list[str] = []
+    more = False
     for line in service.splitlines():
         key, _, value = line.partition("=")
         try:
-            parts = shlex.split(value.replace("%%", "%")) if key in ("Environment", "ExecStart") else []
+            parts = shlex.split(value.replace("%%", "%")) if key in _READ_KEYS else []
         except ValueError:
             return None
         if key == "Environment":
-            environment.update(_with_assignments(parts).environment)
+            environment = {**environment, **_with_assignments(parts).environment} if parts else {}
+        elif key == "EnvironmentFile":
+            files = [*files, *parts] if parts else []
+        elif key == "PassEnvironment":
+            more = more or bool(parts)
         elif key == "ExecStart":
             words = [one.replace("$$", "$") for one in parts]
-    return ScheduledCommand(tuple(words), environment) if words else None
+    for path in files:
+        text = read(path.removeprefix("-"))
+        more = more or text is None
+        environment.update(_assigned(text or ""))
+    return ScheduledCommand(tuple(words), environment, more) if words else None
+
+
+def _assigned(text: str) -> dict[str, str]:
+    """Return the variables of an environment file: one assignment a line, `#` and `;` begin remarks."""
+    rows = (row for row in text.splitlines() if not row.lstrip().startswith(("#", ";")))
+    return {found[1]: found[2].strip("'\"") for row in rows if (found := _ASSIGNMENT.fullmatch(row))}
 
 
 def _with_assignments(words: Sequence[str]) -> ScheduledCommand:

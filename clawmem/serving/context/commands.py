@@ -3,22 +3,22 @@
 from typing import NamedTuple
 
 from clawmem.index.search.channels import FactFilter
-from clawmem.model.pages.packing import OmittedHint
+from clawmem.model.language.question import search_words
 from clawmem.model.pages.tokens import servable, shorten
 
-_LONGEST_ASKED = 200
+# A longer question is repeated by its search words alone, as far as there is room.
+_LONGEST_ASKED = 80
 
 
 class FollowUpCommands(NamedTuple):
-    """The commands that list a filter's facts, that answer a question, and that search events and notes, too."""
+    """The commands that list a filter's facts, that answer a question, and that show weak hits, events and notes, too.
+
+    Without a question, the last two are the command that lists.
+    """
 
     list: str
     recall: str
     others: str
-
-    def of_all(self) -> OmittedHint:
-        """Return the commands for everything that a context left out."""
-        return OmittedHint(self.list, self.others)
 
 
 def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpCommands:
@@ -31,11 +31,12 @@ def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpComm
         ("as-of", wanted.as_of),
     )
     options = "".join(f" --{name} {value}" for name, value in given if value)
-    asked = shell_quoted(question) if question else "QUESTION"
-    recall = f"clawmem recall {asked}{options}"
-    # With a filter that only facts have, `recall` searches facts unless it is told otherwise.
-    everywhere = " --in all" if wanted.entity or wanted.category or wanted.tag or wanted.as_of else ""
-    return FollowUpCommands(f"clawmem list{options}", recall, f"{recall}{everywhere}")
+    listed = f"clawmem list{options}"
+    if not question:
+        return FollowUpCommands(listed, listed, listed)
+    short = question if len(question) <= _LONGEST_ASKED else " ".join(search_words(question))
+    recall = f"clawmem recall {shell_quoted(short)}{options}"
+    return FollowUpCommands(listed, recall, f"{recall}{' --in all' if options else ''} --all")
 
 
 def shell_quoted(words: str) -> str:

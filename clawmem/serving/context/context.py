@@ -11,7 +11,7 @@ from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
-from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
+from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, COLD, HOT, WARM
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
@@ -34,10 +34,12 @@ from clawmem.vault.vault import Vault
 
 # Shares of the free budget: important facts beside a question, each of an agent's own pages, the days in the question,
 # and summaries.
-ALWAYS_SHARE = 0.25
+ALWAYS_SHARE = 0.15
 PAGE_SHARE = 0.12
 TIMELINE_SHARE = 0.25
 SUMMARIES_SHARE = 0.2
+# Facts of so many budgets are looked at for those that are told beside every question.
+_LOOKED_AT = 10
 _MOST_SUMMARIES = 12
 _NEAR = 1000  # tokens of facts, best first, whose entities are summarized
 _MOST_RECENT = 30
@@ -110,7 +112,7 @@ def _has_words(wish: ContextRequest) -> bool:
 def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
     """Return the sections for a question; nothing is in them only because it is fresh."""
     return [
-        *(_always_public(on, way, wish) if asked.technical else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)),
+        *_always_told(on, way, wish, asked.technical),
         *answers(vault, on, way, wish, asked),
         _summaries(on, ()),
         *_timeline(on, way, wish, asked.heard),
@@ -126,18 +128,27 @@ def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section
     ]
 
 
-def _always_public(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
-    units = fact_units(on, public_facts(on, first_of_tier(on, ALWAYS, wish.budget), technical=True), way)
+def _always_told(on: TierCounts, way: UnitStyle, wish: ContextRequest, technical: bool) -> list[Section]:
+    """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it."""
+    important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
+    told = sorted((one for one in important if one.weight >= ALWAYS_TOLD), key=lambda one: (not one.owner, -one.weight))
+    units = fact_units(on, public_facts(on, told, technical), way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
-    return [Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)] if units else []
+    unseen = max(on.totals[ALWAYS] - len(important), 0)
+    if not units and not unseen:
+        return []
+    section = Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)
+    return [section._replace(further=lambda shown: unseen) if unseen else section]
 
 
 def _omitted_hint(wish: ContextRequest, asked: QuestionHits | None) -> OmittedHint:
-    """Return the commands for what is left out: with a question, the search that finds all of its hits."""
-    commands = follow_up_commands(wish.wanted, None)
-    if asked is None:
-        return commands.of_all()
-    return OmittedHint(commands.others, commands.others)
+    """Return the commands for what is left out: with a question, the search that finds all of its hits, else the list
+    of facts, and for other lines a larger context."""
+    commands = follow_up_commands(wish.wanted, wish.question if asked else None)
+    if asked is not None:
+        return OmittedHint(commands.others, commands.others)
+    options = commands.list.removeprefix("clawmem list")
+    return OmittedHint(commands.list, f"clawmem context --budget {2 * wish.budget}{options}")
 
 
 def _own_pages(index: Index, agent: str | None) -> list[Section]:

@@ -64,7 +64,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
         ranked = _fused(hits[-1], words)
-        strength = _strength(hits[-1], words, passages, close)
+        strength = _strength(hits[-1], words, passages, close, _event_share)
         heard = _heard(index, ranked, strength, limit, owners, without_notes=NOTES in where)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, words, owners), words)
@@ -73,7 +73,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
         ranked = _fused(hits[-1], words)
-        strength = _strength(hits[-1], words, passages, close)
+        strength = _strength(hits[-1], words, passages, close, _line_share)
         noted = _noted(index, ranked, strength, limit, lambda path: page_kind(path) in kinds)
     return EventResults(heard, noted, tuple(hits))
 
@@ -139,21 +139,32 @@ def _with_equals(ranked: Sequence[RankedFact], count: int) -> Sequence[RankedFac
     return ranked[:end]
 
 
-def _share(words: Sequence[Mapping[int, float]], passages: int, best: Sequence[int]) -> float:
+def _share(
+    words: Sequence[Mapping[int, float]],
+    passages: int,
+    best: Sequence[int],
+    share: Callable[[Collection[int], int], float],
+) -> float:
     """Return which part of the question's words the best hits have, by how telling the words are; the highest of them.
 
-    A word in a neighbouring event counts as much as in ranking.
+    `share` says how much a word counts for a hit, given the rows of the texts that have it.
     """
     weights = [word_weight(passages, len(scores)) for scores in words]
     rows = [{row_of(piece) for piece in scores} for scores in words]
     whole = sum(weights)
     shares = (
-        sum(weight * _nearness(row, each) for weight, row in zip(weights, rows, strict=True)) / whole for each in best
+        sum(weight * share(row, each) for weight, row in zip(weights, rows, strict=True)) / whole for each in best
     )
     return max(shares, default=0.0) if whole else 0.0
 
 
-def _nearness(rows: Collection[int], n: int) -> float:
+def _line_share(rows: Collection[int], n: int) -> float:
+    """Return 1 if a line of a page is among the rows, which are below 0 for lines of pages."""
+    return float(-n in rows)
+
+
+def _event_share(rows: Collection[int], n: int) -> float:
+    """Return how much a word counts for an event: in a neighbouring one as much as in ranking."""
     if n in rows:
         return 1.0
     return max((worth for step, worth in BESIDE.items() if n - step in rows or n + step in rows), default=0.0)
@@ -178,12 +189,16 @@ def _weights(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float
 
 
 def _strength(
-    hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]], passages: int, close: ChannelHits
+    hits: Mapping[str, ChannelHits],
+    words: Sequence[Mapping[int, float]],
+    passages: int,
+    close: ChannelHits,
+    share: Callable[[Collection[int], int], float],
 ) -> float:
     """Return which part of a full match the best hit is: 1 only if it has all words and is close in meaning."""
     keyword, weights = hits["keyword"].scores, _weights(hits, words)
     strengths = {
-        "keyword": _share(words, passages, nlargest(_STRONGEST, keyword, key=keyword.__getitem__)),
+        "keyword": _share(words, passages, nlargest(_STRONGEST, keyword, key=keyword.__getitem__), share),
         "vector": meaning_share(max(close.scores.values(), default=0.0)),
         "time": 1.0,
     }

@@ -47,6 +47,12 @@ def facts_asked_of(index: Index, question: str, found: Mapping[int, PlacedFact])
 def _name_of(one: PlacedFact, names: set[str], called: Mapping[str, str], capitals: set[str]) -> str | None:
     """Return the name by which the question calls the fact's subject or entity; a person's first name is enough."""
     title = normal(title_of(one.entity))
-    first = title.split()[:1] if kind_of(one.entity) == _PERSON else []
+    first = _first_names(one.entity, title, names) if kind_of(one.entity) == _PERSON else []
     known = [one.fact.subject or "", called.get(one.entity, ""), title, *first]
     return next((name for name in known if name in names and (name not in STOPWORDS or name in capitals)), None)
+
+
+def _first_names(entity: str, title: str, names: set[str]) -> list[str]:
+    """Return the first name of a person, and those of the names with a hyphen that begin the person's."""
+    path = entity.rpartition("/")[2]
+    return [*title.split()[:1], *(name for name in names if "-" in name and path.startswith(f"{name}-"))]

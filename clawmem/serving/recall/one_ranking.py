@@ -2,45 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import TypeVar
 
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import normal
 from clawmem.model.records.entity import owner_of
-from clawmem.model.records.event import trust_limit
+from clawmem.model.records.event import display_speaker, trust_limit
+from clawmem.model.search.event_ranking import only_asks
 from clawmem.serving.recall.result import EVENTS, FACTS, EventHit, FactHit, NoteHit, RecallHit, RecallResult, page_kind
 
+Scored = TypeVar("Scored", FactHit, EventHit)
 # An event of at most so many characters is shown whole as the quote of a fact.
 WHOLE_QUOTE = 300
 # An agent's own facts come first if their score is at least this part of the best one.
 OWN_SHARE = 0.5
+# A question that somebody asked is seldom an answer, and a statement without its end says little: they keep this part
+# of their scores.
+ASKING_SHARE, UNFINISHED_SHARE = 0.8, 0.5
+# A fact about what the question names, with the relation that it asks for, gets this part of what it lacks of a full
+# match, divided by the number of such facts: its triple answers the question, whatever its words.
+_EXACT_SHARE = 0.5
+_HANGING = frozenset("a an and because but for of or than that the to where which who whose with".split())
 
 
-def in_one_order(result: RecallResult, agent: str | None) -> list[RecallHit]:
+def in_one_order(result: RecallResult, agent: str | None, sources: Collection[EventHit] = ()) -> list[RecallHit]:
     """Return all hits, best first; an agent's own facts come first among those that match about as well.
 
-    A fact takes the place of the event that it quotes, with the higher of both scores. Equal texts appear once: the
-    fact before the event before the line of a page.
+    A fact takes the place of the event that it comes from, with the higher of both scores. Equal texts appear once: the
+    fact before the event before the line of a page. `sources` are events of facts that the question did not find.
     """
-    every = sorted(_without_equal(_every(result)), key=lambda one: -one.hit.score)
+    every = sorted(_without_equal(_every(result, sources)), key=lambda one: -one.hit.score)
     if agent is None or not every:
         return every
     near = every[0].hit.score * OWN_SHARE
     return sorted(every, key=lambda one: not (_is_own(one, agent) and one.hit.score >= near))
 
 
-def _every(result: RecallResult) -> Iterator[RecallHit]:
-    heard = {one.event.id: one for one in result.heard}
-    quoted: set[str] = set()
-    for fact in result.found:
+def _every(result: RecallResult, sources: Collection[EventHit]) -> Iterator[RecallHit]:
+    heard = {one.event.id: one for one in (*sources, *result.heard)}
+    shown: set[str] = set()
+    exact = result.channels["predicate"].hits if "predicate" in result.channels else 0
+    for fact in (_fitting(one, exact) for one in result.found):
         said = heard.get(fact.fact.source_event or "")
         if said is None or not _says_it_all(fact, said):
-            yield RecallHit(FACTS, fact)
+            yield RecallHit(FACTS, fact, None, display_speaker(said.event) if said else None)
             continue
-        quoted.add(said.event.id)
+        shown.add(said.event.id)
         yield RecallHit(FACTS, _at_least(fact, said), said.event)
-    yield from (RecallHit(EVENTS, one) for one in result.heard if one.event.id not in quoted)
+    for one in result.heard:
+        if one.event.id not in shown:
+            yield RecallHit(EVENTS, _scaled(one, ASKING_SHARE) if only_asks(one.event.text) else one)
     yield from (RecallHit(page_kind(one.path), one) for one in result.noted)
+
+
+def _fitting(fact: FactHit, exact: int) -> FactHit:
+    """Return a fact with a higher score if its triple answers the question, as those of `exact` facts do, and with a
+    lower one if it is unfinished."""
+    if fact.fact.fact.rstrip(" .").rpartition(" ")[2].lower() in _HANGING:
+        return _scaled(fact, UNFINISHED_SHARE)
+    if not exact or not fact.channels.get("predicate"):
+        return fact
+    more = round((1 - min(fact.score, 1.0)) * _EXACT_SHARE / exact, 4)
+    channels = {**fact.channels, "predicate": fact.channels["predicate"] + more}
+    return fact._replace(score=round(fact.score + more, 4), channels=channels)
+
+
+def _scaled(hit: Scored, share: float) -> Scored:
+    channels = {name: points * share for name, points in hit.channels.items()}
+    scaled = hit._replace(score=round(hit.score * share, 4), channels=channels)
+    return scaled._replace(prior=scaled.prior * share) if isinstance(scaled, FactHit) else scaled
 
 
 def _says_it_all(fact: FactHit, said: EventHit) -> bool:
@@ -67,10 +98,15 @@ def _without_equal(hits: Iterator[RecallHit]) -> list[RecallHit]:
     """
     found: dict[tuple[str, ...], RecallHit] = {}
     first: dict[str, tuple[str, ...]] = {}
+    quoted: dict[str, tuple[str, ...]] = {}
     for one in hits:
         text, whose = _text_and_owner(one)
         key = (text, *whose)
         same = key if key in found else first.get(text) if one.kind != FACTS else None
+        if same is None and one.kind not in (FACTS, EVENTS):
+            same = quoted.get(text)
+        if one.event is not None:
+            quoted.setdefault(normal(one.event.text), key)
         if same is None or (found[same].kind == EVENTS == one.kind and same != key):
             found[key] = one
             first.setdefault(text, key)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import (
+    BEGUN,
     ChannelHits,
     FactFilter,
     fact_token_counts,
@@ -33,6 +34,7 @@ from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
+from clawmem.model.records.event import is_visible_to
 from clawmem.model.records.layout import CATALOG
 from clawmem.model.search.ranking import NAME_ONLY, AskedOf, RankedFact, RankingFeatures, meaning_share, rank
 from clawmem.serving.recall.named import facts_asked_of
@@ -53,6 +55,8 @@ from clawmem.vault.vault import Vault
 # A lower score says that a hit has hardly more than a name or a common word of the question. Chosen on conversations:
 # docs/decisions/051 has the figures.
 LEAST_SCORE = 0.15
+# Where the number of hits is not given, those with less than this part of the best score are left out: 051.
+NEAR_SHARE = 0.4
 # A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
 FACT_PART = NAME_ONLY / LEAST_SCORE
 
@@ -61,7 +65,8 @@ class RecallQuery(NamedTuple):
     """A question with its caller, the facts to use, the number of hits in all, and where to look.
 
     Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
-    searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it.
+    searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it; so are hits with
+    less than the part `near` of the best score.
     """
 
     words: str
@@ -72,6 +77,7 @@ class RecallQuery(NamedTuple):
     passes: int = 1
     by_meaning: bool = True
     least: float = 0.0
+    near: float = 0.0
 
 
 WORDS_ONLY = ChannelHits({}, False, "only words are searched")
@@ -99,14 +105,15 @@ def recall(
     where: Collection[str] = (FACTS,),
     passes: int = 1,
     least: float = 0.0,
+    near: float = 0.0,
 ) -> RecallResult:
     """Return the facts, events, notes and summaries that answer a question best, at most `limit` in all.
 
-    Hits with a score below `least` are left out. The shown facts are recorded in the access journal, except with
-    `as_of`.
+    Hits with a score below `least`, or below the part `near` of the best score, are left out. The shown facts are
+    recorded in the access journal, except with `as_of`.
     """
     check_question(question)
-    asked = RecallQuery(question, caller, wanted, limit, where, passes, least=least)
+    asked = RecallQuery(question, caller, wanted, limit, where, passes, least=least, near=near)
     result = run_query(vault, lambda index: recall_in(vault, index, asked))
     if result.earlier:
         from clawmem.serving.context.commands import replaced_remark  # few questions need it
@@ -131,6 +138,7 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         answers = _facts(vault, index, wide, unkept)
         found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
         result = result._replace(found=found, channels=channels, earlier=answers.earlier)
+    sources: tuple[EventHit, ...] = ()
     if said and has_passages(index):
         from clawmem.serving.recall.events import find_said, with_verdicts  # not needed for facts
 
@@ -138,17 +146,36 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         accounts = [result.channels] if FACTS in where else []
         result = result._replace(heard=with_verdicts(index, answered.heard), noted=answered.noted)
         result = result._replace(channels=_account([*answered.hits], *accounts))
-    shown = _one_ranking(result, asked)
+        sources = _sources(index, result, wanted.owners)
+    shown = _one_ranking(result, asked, sources)
     ids = [one.fact.id for one in shown.found]
     return shown._replace(conflicts=conflicts_of_facts(vault, index, asked.caller, ids, wanted.as_of))
 
 
-def _one_ranking(result: RecallResult, asked: RecallQuery) -> RecallResult:
+def _sources(index: Index, result: RecallResult, owners: Collection[str]) -> tuple[EventHit, ...]:
+    """Return the events that found facts come from, as far as the question did not find them and they may be shown."""
+    heard = {one.event.id for one in result.heard}
+    ids = {one.fact.source_event for one in result.found if one.fact.source_event} - heard
+    if not ids:
+        return ()
+    from clawmem.index.search.notes import events_with_ids
+    from clawmem.serving.recall.events import with_verdicts
+
+    events = events_with_ids(index, sorted(ids)).values()
+    return with_verdicts(index, [EventHit(one, 0.0, {}) for one in events if is_visible_to(one, owners)])
+
+
+def _one_ranking(result: RecallResult, asked: RecallQuery, sources: Sequence[EventHit] = ()) -> RecallResult:
     """Return the result with its hits in one order, without repetitions, weak hits, and hits beyond the limit."""
     from clawmem.serving.recall.one_ranking import in_one_order
 
-    every = in_one_order(result, asked.caller.agent)
-    strong = [one for one in every if one.hit.score >= asked.least * (FACT_PART if one.kind == FACTS else 1)]
+    every = in_one_order(result, asked.caller.agent, sources)
+    best_score = max((one.hit.score for one in every), default=0.0)
+    strong = [
+        one
+        for one in every
+        if one.hit.score >= max(asked.least * (FACT_PART if one.kind == FACTS else 1), asked.near * best_score)
+    ]
     best = strong[: asked.limit]
     return result._replace(
         found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)),
@@ -202,6 +229,7 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     shares = {
         "keyword": word_shares(index, forms, hits["keyword"].scores.keys()),
         "vector": {n: meaning_share(score) for n, score in hits["vector"].scores.items()},
+        "time": {n: score / BEGUN for n, score in hits["time"].scores.items()},
     }
     best = _ranked(index, hits, counted, asked, asked_of, shares)
     for _ in range(asked.passes - 1):

@@ -51,12 +51,13 @@ class NoteHit(NamedTuple):
 class RecallHit(NamedTuple):
     """A hit of the one ranking: its kind (facts, events, notes, summaries), the hit, and for a fact what it quotes.
 
-    `event` is the event of the quote, which has no hit of its own.
+    `event` is the event of the quote, which has no hit of its own. `speaker` is who said what a fact comes from.
     """
 
     kind: str
     hit: FactHit | EventHit | NoteHit
     event: Event | None = None
+    speaker: str | None = None
 
 
 class ChannelReport(NamedTuple):

@@ -148,10 +148,18 @@ def test_options_before_the_verb_count_too_and_aliases_are_known(tmp_path: Path)
         assert empty["vault"] == ""
 
 
-def test_an_option_that_a_command_has_itself_is_its_own_wherever_it_stands() -> None:
-    for words in (["revoke", "--agent", "scout"], ["--agent", "scout", "revoke"]):
+def test_an_option_that_a_command_has_itself_is_its_own_behind_the_verb_and_the_common_one_before_it() -> None:
+    for words, expected in (
+        (["revoke", "--agent", "scout"], ("scout", None)),
+        (["--agent", "scout", "revoke"], (None, "scout")),
+        (["--agent", "scout", "revoke", "--agent", "other"], ("other", "scout")),
+    ):
         _, given, common = plain_call(words) or pytest.fail("not read")
-        assert (given["agent"], common["agent"]) == ("scout", None)
+        assert (given["agent"], common["agent"]) == expected
+    _, given, common = plain_call(["--jsonl", "remember", "Jane likes tea."]) or pytest.fail("not read")
+    assert (given["jsonl"], common["jsonl"]) == (None, True)
+    _, given, common = plain_call(["remember", "--jsonl", "facts.jsonl"]) or pytest.fail("not read")
+    assert (given["jsonl"], common["jsonl"]) == ("facts.jsonl", False)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_the_line_runs_as_cron_runs_it_from_any_path(odd: Vault, clawmem: Comman
     first = _as_cron_does(line, environment["HOME"])
     log = (odd.state / LOG).read_text()
     assert (first.returncode, first.stdout, first.stderr) == (0, b"", b""), log
-    assert "commit " in log
+    assert " commits; `clawmem log" in log
     assert all(row[:2] == "20" and row[19] == "Z" for row in log.splitlines()), log
     head = odd.head()
     assert _as_cron_does(line, environment["HOME"]).returncode == 0

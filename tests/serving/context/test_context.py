@@ -69,12 +69,12 @@ def test_what_always_surfaces_has_room_before_what_is_short(vault: Vault, caller
         "For dinner on Sunday they want fish with potatoes and a green salad",
         "Tea is hot",
     )
-    done = context(vault, caller, 120, "plan the dinner")
+    done = context(vault, caller, 130, "plan the dinner")
     assert _lines(done)[2:] == [
         "## Always",
         "- Nora is allergic to hazelnuts and walnuts and carries a pen (2026-11-21)",
         "(left out of Always: 1; `clawmem list --tier hot` shows them)",
-        "(left out: 1; `clawmem recall QUESTION --limit 2` shows them)",
+        "(left out: 1; `clawmem recall 'plan the dinner' --all --limit 2` shows them)",
         "</clawmem-context>",
     ]
     assert done.left_out == (("Always", 1), ("Facts for this question", 1))
@@ -354,8 +354,8 @@ def test_a_fact_has_the_day_it_was_said(vault: Vault, caller: Caller) -> None:
 
 def test_one_remark_for_all_counts_each_fact_once_and_only_facts(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, *(f"The boiler number {n} is serviced by Warmfix" for n in range(30)))
-    text = context(vault, caller, 60, "who services the boiler?").text
-    assert "(left out: 30; `clawmem recall QUESTION --limit 30` shows them)" in text
+    text = context(vault, caller, 75, "who services the boiler?").text
+    assert "(left out: 30; `clawmem recall 'who services the boiler?' --all --limit 30` shows them)" in text
 
 
 def test_one_remark_where_only_events_were_left_out_names_what_shows_them(vault: Vault, caller: Caller) -> None:
@@ -363,14 +363,15 @@ def test_one_remark_where_only_events_were_left_out_names_what_shows_them(vault:
         Message(n, "user", f"The boiler number {n} was serviced", f"2026-11-20T10:{n:02}:00Z", "Mia") for n in range(60)
     ]
     ingest(vault, said, caller, "chat")
-    done = context(vault, caller, 60, "which boiler was serviced yesterday?")
+    question = "which boiler was serviced yesterday?"
+    done = context(vault, caller, 80, question)
     shown = sum(line.startswith("- Mia") for line in _lines(done))
-    assert f"(left out: {60 - shown}; `clawmem recall QUESTION --limit 60` shows them)" in done.text
+    assert f"(left out: {60 - shown}; `clawmem recall '{question}' --all --limit 60` shows them)" in done.text
     wide = context(vault, caller, 1200, "what was said yesterday?")
     told = dict(wide.left_out)
     assert set(told) <= {"Said before", "In the days asked about"}, "an event that both offer counts once"
     assert sum(told.values()) == 60 - sum(line.startswith("- Mia") for line in _lines(wide))
-    assert " --limit 60` shows them)" in wide.text
+    assert " --all --limit 60` shows them)" in wide.text
 
 
 def test_a_coding_task_gets_no_family(vault: Vault, caller: Caller) -> None:

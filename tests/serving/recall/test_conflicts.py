@@ -80,3 +80,17 @@ def test_what_is_over_contradicts_nothing_that_holds(vault: Vault, caller: Calle
     assert "Oslo" in text
     assert _AGAINST not in text
     assert context(vault, caller, 1000, as_of="2019-01-01").text.count(_AGAINST) == 1
+
+
+def test_plain_words_that_contradict_each_other_are_marked(vault: Vault, caller: Caller) -> None:
+    for text in ("Ben Ott runs the shop; his extension is 412.", "Ben's extension is 421.", "Ben is tall."):
+        _keep(vault, caller, text, entity="areas/people/ben-ott")
+    text = context(vault, caller, 1000).text
+    assert text.count(_AGAINST) == 1
+    assert "Ben is tall. (2026-11-21)\n!" not in text
+
+
+def test_a_city_and_a_state_are_no_conflict(vault: Vault, caller: Caller) -> None:
+    for place in ("California", "Los Angeles"):
+        _keep(vault, caller, f"Jane is from {place}.", subject="Jane", predicate="from", object=place)
+    assert _AGAINST not in context(vault, caller, 1000).text

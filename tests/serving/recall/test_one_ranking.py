@@ -171,3 +171,47 @@ def test_a_question_of_the_user_is_not_only_about_the_user(vault: Vault, caller:
     keep(vault, caller, "My mother Greta lives in Flensburg.", entity="areas/people/greta", subject="Greta")
     found = ask(vault, caller, "Where does my mother live?", FACTS, least=LEAST_SCORE).found
     assert [one.fact.fact for one in found][:1] == ["My mother Greta lives in Flensburg."]
+
+
+def test_a_fact_shows_the_event_it_comes_from_and_the_note_is_not_shown_again(vault: Vault, caller: Caller) -> None:
+    words = "Booked the ferry to Oslo, leaving on 3 April at 10:12."
+    say(vault, caller, ("Ana", words))
+    event = event_id(vault, caller, words)
+    note(vault, words, caller)
+    keep(vault, caller, "Ana booked a trip.", source_event=event, source_text="Booked the ferry")
+    (first,) = ask(vault, caller, "trip").ranking
+    assert first.event is not None
+    assert first.event.text == words
+
+
+def test_a_question_ranks_behind_an_answer_and_a_statement_without_an_end_behind_a_whole_one(
+    vault: Vault, caller: Caller
+) -> None:
+    say(vault, caller, ("Ana", "Any pets at home?"), ("Ben", "Nice."), ("Ben", "There are two pets at home."))
+    found = [text(one) for one in ask(vault, caller, "pets at home").ranking]
+    assert found.index("There are two pets at home.") < found.index("Any pets at home?")
+    keep(vault, caller, "Ana lives in a house where")
+    keep(vault, caller, "Ana lives in a house in Oslo.")
+    assert text(ask(vault, caller, "house Ana lives", FACTS, NOTES).ranking[0]) == "Ana lives in a house in Oslo."
+
+
+def test_a_line_of_a_page_with_every_word_is_a_full_match(vault: Vault, caller: Caller) -> None:
+    say(vault, caller, ("Ana", "Hello."), ("Ana", "Fine."))
+    note(vault, "Took the ferry to Oslo.", caller)
+    (found,) = ask(vault, caller, "ferry", NOTES).noted
+    assert found.score == 1.0
+
+
+def test_a_fact_that_names_the_day_asked_about_is_found(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, "Ada is the on-call person in the week of 23 November 2026.")
+    keep(vault, caller, "Ben had a call last week.", valid_from="2026-01-01")
+    first = ask(vault, caller, "Who takes over on-call next week?", FACTS).ranking[0]
+    assert text(first) == "Ada is the on-call person in the week of 23 November 2026."
+
+
+def test_few_lines_are_shown_where_the_first_hit_wins_and_more_if_asked(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "The ferry to Oslo costs 40 crowns.")
+    clawmem("remember", "Oslo is cold.")
+    assert len(clawmem("recall", "what does the ferry to Oslo cost?").out.splitlines()) == 1
+    assert len(clawmem("recall", "what does the ferry to Oslo cost?", "--all").out.splitlines()) == 2
+    assert len(clawmem("recall", "what does the ferry to Oslo cost?", "--limit", "5").out.splitlines()) == 2

@@ -1,0 +1,52 @@
+"""What plain words claim: numbers, days and denials that contradict each other, and nothing that may both be true."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.model.facts.claims import claims_of, contradict
+
+MARCH = "2026-03-02T10:00:00Z"
+LATER = "2026-03-09T10:00:00Z"
+
+
+def rivals(one: str, other: str, title: str) -> bool:
+    """Whether two statements about an entity contradict each other, whichever comes first."""
+    ours, theirs = claims_of(one, title, MARCH), claims_of(other, title, LATER)
+    found = [contradict(claim, against) for claim in ours for against in theirs]
+    assert found == [contradict(against, claim) for claim in ours for against in theirs]
+    return any(found)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "title"),
+    [
+        ("Ben Ott runs the shop; his desk extension is 412.", "Ben's desk extension is 421.", "Ben Ott"),
+        ("The launch of Mill 2.0 is planned for 18 March 2026.", "The launch of Mill 2.0 is on 25 March.", "Mill"),
+        ("The standup of the team is at 9:45.", "The standup of the team is now at 10:15.", "Mill"),
+        ("I drink my coffee black, without sugar.", "Ada no longer drinks coffee.", "Ada"),
+        ("Ada eats meat.", "Ada does not eat meat.", "Ada"),
+        ("Ada Lund works at Acme as a cook.", "Ada no longer works at Acme.", "Ada Lund"),
+        ("Ada is vegetarian.", "Ada is not vegetarian any more.", "Ada"),
+    ],
+)
+def test_what_cannot_both_be_true(one: str, other: str, title: str) -> None:
+    assert rivals(one, other, title)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "title"),
+    [
+        ("Ada eats meat.", "Ada does not eat meat on Fridays.", "Ada"),
+        ("Ada drinks coffee in the morning.", "Ada no longer drinks tea.", "Ada"),
+        ("Ada drank coffee.", "Ada no longer drinks coffee.", "Ada"),
+        ("My mother drinks coffee.", "Ada no longer drinks coffee.", "Ada"),
+        ("The limit is 10 requests.", "The limit is 5 seconds.", "Mill"),
+        ("The demo is on 4 March.", "The demo is on 18 March.", "Mill"),
+        ("The next review is on 20 March.", "The next review is on 27 March.", "Mill"),
+        ("His desk extension is about 400.", "His desk extension is 412.", "Ben"),
+        ("Ben's extension is 412.", "Ida's extension is 421.", "Mill"),
+    ],
+)
+def test_what_may_both_be_true(one: str, other: str, title: str) -> None:
+    assert not rivals(one, other, title)
