@@ -64,8 +64,10 @@ def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple
 
 
 def passage_count(index: Index) -> int:
-    """Return about how many events and lines of notes there are."""
-    query = "SELECT coalesce((SELECT max(n) FROM event), 0) + coalesce((SELECT max(n) FROM note), 0)"
+    """Return about how many events there are, plus the number of lines of notes.
+
+    Rows of notes are replaced with each version of a page, so their highest number depends on the history."""
+    query = "SELECT coalesce((SELECT max(n) FROM event), 0) + (SELECT count(*) FROM note)"
     (total,) = index.database.execute(query).fetchone()
     return int(total)
 
