@@ -65,9 +65,9 @@ def run_heartbeat(
 ) -> HeartbeatResult:
     """Run every step that is due once. No commit is made if there is nothing to do.
 
-    `model` reads events, and `judge` judges facts for promotion (None: `model`). `on_progress` receives one line before
-    each step. `only` limits the run to the steps with these names. If a model did not read every event, the reason is
-    among the failures and the unread events wait for the next run.
+    `model` reads events, and `judge` judges facts for promotion (None: the rules do). `on_progress` receives one line
+    before each step. `only` limits the run to the steps with these names. If a model did not read every event, the
+    reason is among the failures and the unread events wait for the next run.
 
     Raise Locked if another heartbeat or writer holds the vault longer than `lock.wait_seconds`. Raise InvalidInput if
     `only` names an unknown step.
@@ -75,7 +75,7 @@ def run_heartbeat(
     steps = choose_steps(only)
     caller = caller._replace(unattended=True)
     check_not_read_only(vault, caller)
-    run = StepContext(vault, caller, HeartbeatState(), model, dry_run, {}, judge or model)
+    run = StepContext(vault, caller, HeartbeatState(), model, dry_run, {}, judge)
     if dry_run:
         return _run_steps(steps, run._replace(last=read_heartbeat_state(vault)), on_progress)
     try:

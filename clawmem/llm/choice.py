@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
-from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, scrubbed_environment
+from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, program_path, scrubbed_environment
+from clawmem.model.settings.model_names import COMMAND, EXTRACT, JUDGE, is_command, model_names
 from clawmem.model.settings.settings import Settings, parse_value
 
 # Values of `semantic.model` that call no model.
@@ -36,11 +38,7 @@ _OVERRIDES = {
 }
 
 
-EXTRACT, JUDGE = "extract", "judge"
-TASKS = (EXTRACT, JUDGE, "synthesize", "digest", "evaluate")
-COMMAND = "command"
 DEFAULT_EFFORT = "default"
-NO_PRESET = "none"
 
 
 class AnswerStore(Protocol):
@@ -121,11 +119,6 @@ def choose_model(
     return _with_command(model, settings, environment) if is_command(name) else model
 
 
-def is_command(name: str) -> bool:
-    """Return whether the name of a model stands for a program: `command`, or `command/NAME`."""
-    return name == COMMAND or name.startswith(f"{COMMAND}/")
-
-
 def _limits(settings: Settings, environment: Mapping[str, str], task: str) -> RunLimits:
     judges = task == JUDGE
     return RunLimits(
@@ -201,15 +194,30 @@ def _named_model(settings: Settings) -> Model | None:
         return None  # an incomplete command, which needs no key and is reported by itself
 
 
-def missing_package(settings: Settings) -> str | None:
-    """Return the sentence about the package that the set models need and that is not installed, or None. Nothing is
-    imported."""
+def model_programs(settings: Settings) -> tuple[str, ...]:
+    """Return the programs that the set models need, each once. A command that is not complete is left out."""
+    found: dict[str, None] = {}
+    for name in filter(is_command, model_names(settings)):
+        with suppress(InvalidInput):
+            model = choose_model(settings, {}, name=name)
+            found.update({model.command.words[0]: None} if model and model.command else {})
+    return tuple(found)
+
+
+def missing_model_part(settings: Settings, environment: Mapping[str, str]) -> str | None:
+    """Return the sentence about what the set models need and this machine does not have: a program, or litellm. None
+    if nothing is missing. Nothing is imported and nothing is run."""
     from importlib.util import find_spec
 
-    names = [settings.words(key) for key in ("llm.model", *(f"llm.{task}_model" for task in TASKS))]
-    if choose_embedder(settings, {}) is None and not any(name and not is_command(name) for name in names):
-        return None
-    if find_spec("litellm") is not None:
+    for name in filter(is_command, model_names(settings)):
+        try:
+            model = choose_model(settings, environment, name=name)
+        except InvalidInput as problem:
+            return f"{problem.message} {problem.hint}"
+        if model and model.command and program_path(model.command) is None:
+            return f"The program {model.command.words[0]}, which calls the model, was not found on the PATH."
+    hosted = choose_embedder(settings, {}) is not None or not all(map(is_command, model_names(settings)))
+    if not hosted or find_spec("litellm") is not None:
         return None
     return f"The package litellm, which calls the model, is not installed. Install it with `{install_command()}`."
 

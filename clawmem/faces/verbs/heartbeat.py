@@ -10,9 +10,10 @@ from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, MODEL, Parameter
 from clawmem.heartbeat.loop import HeartbeatResult, due_steps, record_failure, run_heartbeat, step_reports
 from clawmem.heartbeat.step import Report
 from clawmem.heartbeat.steps import STEPS
-from clawmem.llm.choice import EXTRACT, JUDGE, Model
+from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp
 from clawmem.model.settings.local import suggestion_message
+from clawmem.model.settings.model_names import EXTRACT, JUDGE
 
 
 def heartbeat(

@@ -8,11 +8,11 @@ from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN, MODEL
 from clawmem.learning.promotion.promote import PromoteResult
 from clawmem.learning.promotion.promote import promote as act
 from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
-from clawmem.llm.choice import JUDGE
 from clawmem.model.language.dates import day_of, parse_moment
 from clawmem.model.language.text import counted
 from clawmem.model.records.model_run import cost_line
 from clawmem.model.settings.local import suggestion_message
+from clawmem.model.settings.model_names import JUDGE
 
 
 def promote(call: Call, date: str, dry_run: bool, explain: bool, model: str | None) -> Answer:

@@ -49,7 +49,9 @@ def check_value(setting: Setting, value: object) -> Value:
 
 def _words(setting: Setting, value: object) -> str:
     """Read the words of a command, as a list or as text with the quotes of a shell. Return them as such a text."""
-    import shlex  # few commands read this setting
+    if value in ("", []):
+        return ""
+    import shlex  # hot verbs read the settings, and most machines set no command
 
     given = value
     if isinstance(value, str):
