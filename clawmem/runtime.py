@@ -114,11 +114,23 @@ class Runtime:
             session=session,
         )
 
-    def model(self) -> "Model | None":
-        """Return the model from the vault's settings, or None if they name none."""
-        from clawmem.llm.choice import choose_model  # only some verbs use a model
+    def model(self, task: str = "extract", name: str | None = None) -> "Model | None":
+        """Return the model of a task from the vault's settings, or None if they name none. A `name` replaces it.
 
-        return choose_model(self.vault().settings, self.environment)
+        Raise InvalidInput if its limits or its command are invalid, and NotPermitted if an agent names a model.
+        """
+        from clawmem.llm.choice import choose_model  # only some verbs use a model
+        from clawmem.vault.state.answers import KeptAnswers
+
+        vault = self.vault()
+        if name:
+            from clawmem.memory.health.local_settings import check_person
+
+            check_person(self.caller(), "The model of a run")
+        model = choose_model(vault.settings, self.environment, task, name)
+        if model is None:
+            return None
+        return model._replace(answers=KeptAnswers(vault, vault.settings.whole("llm.kept_answers")))
 
     def now(self) -> datetime:
         """Return the current time, or the time in CLAWMEM_NOW. Raise InvalidInput if that is not a time."""

@@ -61,11 +61,13 @@ def run_heartbeat(
     model: Model | None = None,
     on_progress: Callable[[str], None] | None = None,
     only: Collection[str] = (),
+    judge: Model | None = None,
 ) -> HeartbeatResult:
     """Run every step that is due once. No commit is made if there is nothing to do.
 
-    `on_progress` receives one line before each step. `only` limits the run to the steps with these names. If a model
-    did not read every event, the reason is among the failures and the unread events wait for the next run.
+    `model` reads events, and `judge` judges facts for promotion (None: the rules do). `on_progress` receives one line
+    before each step. `only` limits the run to the steps with these names. If a model did not read every event, the
+    reason is among the failures and the unread events wait for the next run.
 
     Raise Locked if another heartbeat or writer holds the vault longer than `lock.wait_seconds`. Raise InvalidInput if
     `only` names an unknown step.
@@ -73,11 +75,12 @@ def run_heartbeat(
     steps = choose_steps(only)
     caller = caller._replace(unattended=True)
     check_not_read_only(vault, caller)
+    run = StepContext(vault, caller, HeartbeatState(), model, dry_run, {}, judge)
     if dry_run:
-        return _run_steps(steps, StepContext(vault, caller, read_heartbeat_state(vault), model, True, {}), on_progress)
+        return _run_steps(steps, run._replace(last=read_heartbeat_state(vault)), on_progress)
     try:
         with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
-            done = _run_locked(steps, vault, caller, model, on_progress, complete=not only)
+            done = _run_locked(steps, run, on_progress, complete=not only)
             write_last_run(vault, _last_run(caller, done))
             return done
     except ClawmemError as problem:
@@ -97,18 +100,14 @@ def record_failure(vault: Vault, caller: Caller, problem: ClawmemError) -> None:
 
 
 def _run_locked(
-    steps: tuple[Step, ...],
-    vault: Vault,
-    caller: Caller,
-    model: Model | None,
-    on_progress: Callable[[str], None] | None,
-    complete: bool,
+    steps: tuple[Step, ...], run: StepContext, on_progress: Callable[[str], None] | None, complete: bool
 ) -> HeartbeatResult:
+    vault, caller = run.vault, run.caller
     rotate_log(vault)
     with transaction(vault, caller.now, "heartbeat") as started:
         edits = started.adopt()
         notices = tuple(started.notices)
-    run = StepContext(vault, caller, read_heartbeat_state(vault), model, False, {})
+    run = run._replace(last=read_heartbeat_state(vault))
     if complete and _is_up_to_date(run):
         count_tokens(vault)  # a rebuilt index has no token counts
         return _with_edits(HeartbeatResult(notices=notices), edits)

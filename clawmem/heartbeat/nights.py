@@ -34,7 +34,7 @@ def nights_due(run: StepContext) -> Sequence[str]:
 def promote_nights(run: StepContext) -> PromotedNights:
     """Promote each day that is due. After a model failure the remaining days are judged by rules; a night's model cost
     is deducted from the limits of the next."""
-    model = _model_left(run.model, run.results.get("learn"))
+    model = _judge_left(run.judge, run.results.get("learn"))
     done: list[PromoteResult] = []
     failed: list[tuple[str | None, ClawmemError]] = []
     for day in nights_due(run):
@@ -50,13 +50,13 @@ def promote_nights(run: StepContext) -> PromotedNights:
     return PromotedNights(tuple(done), tuple(failed), commits, tuple(one for night in done for one in night.notices))
 
 
-def _model_left(model: Model | None, learned: LearnResult | None) -> Model | None:
-    """Return the model with the budget left after learning, or None if learning could not use it."""
+def _judge_left(model: Model | None, learned: LearnResult | None) -> Model | None:
+    """Return the model with the budget left after learning, or None if learning could not use the same one."""
     if model is None or learned is None:
         return None
     read = learned.extraction
     failed = isinstance(read.problem, ModelFailed) or (read.model is not None and read.by_rules)
-    return None if failed else _deduct(model, read.run, "cents")
+    return None if failed and read.model == model.name else _deduct(model, read.run, "cents")
 
 
 def _deduct(model: Model | None, spent: Mapping[str, Any] | None, *kinds: str) -> Model | None:

@@ -31,6 +31,7 @@ from clawmem.memory.facts.future_values import FutureValuesResult
 from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
+from clawmem.model.records.model_run import cost_line
 from clawmem.vault.state.upkeep import UpkeepResult
 
 
@@ -61,7 +62,7 @@ def _learn(done: LearnResult | None, explain: bool) -> Report:
     if explain:
         data["candidates"] = [candidate_data(one) for one in done.candidates]
     # A dry run has no commit.
-    lines = tuple(learn_lines(done, dry_run=done.commit is None)) if done.events else ()
+    lines = tuple(learn_lines(done, dry_run=done.commit is None)) if done.events or done.extraction.run else ()
     return Report(data, lines, tuple(map(candidate_line, done.candidates)))
 
 
@@ -113,6 +114,7 @@ def _promote(done: PromotedNights | None, explain: bool) -> Report:
     for one in nights:
         lines += [f"promoted {counted(len(one.kept), 'fact')} of {one.on}"] if one.kept else []
         lines += map(promotion_line, one.verdicts if explain else [*one.kept, *one.waiting])
+        lines += [cost_line(one.run)] if one.run else []
     shown = [one for one in nights if explain or one.kept or one.waiting]
     return Report({"promoted": [promotion_data(one, explain) for one in shown]}, tuple(lines))
 

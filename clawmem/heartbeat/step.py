@@ -16,7 +16,7 @@ class StepContext(NamedTuple):
     """The input of a step.
 
     `last` is the state stored by the last heartbeat. `results` maps the names of earlier steps to their results; steps
-    that were not due or failed are missing.
+    that were not due or failed are missing. `model` reads events, and `judge` judges facts for promotion.
     """
 
     vault: Vault
@@ -25,6 +25,7 @@ class StepContext(NamedTuple):
     model: Model | None
     dry_run: bool
     results: Mapping[str, Any]
+    judge: Model | None = None
 
 
 class Due(NamedTuple):

@@ -8,10 +8,17 @@ from typing import NamedTuple
 _TIME = {"llm": "llm.max_ms", "semantic": "semantic.max_seconds"}
 
 
+# Where no price is known, no money can be counted: the calls and the tokens of one run are.
+MOST_UNPRICED_CALLS = 40
+MOST_UNPRICED_TOKENS = 400_000
+
+
 class RunLimits(NamedTuple):
-    """The limits of one run: cents, milliseconds of waiting, facts, and retries of one question.
+    """The limits of one run: cents, milliseconds of waiting, facts, and retries of one question. The defaults are those
+    of promotion.
 
     `tokens` limits one answer, and `daily_cents` one day. `group` is the group of settings that these limits are from.
+    `unpriced_calls` and `unpriced_tokens` limit a run of a model whose price is not known.
     """
 
     retries: int = 2
@@ -21,6 +28,8 @@ class RunLimits(NamedTuple):
     tokens: int = 2000
     daily_cents: float = 100.0
     group: str = "llm"
+    unpriced_calls: int = MOST_UNPRICED_CALLS
+    unpriced_tokens: int = MOST_UNPRICED_TOKENS
 
 
 class Prices(NamedTuple):
@@ -31,12 +40,11 @@ class Prices(NamedTuple):
 
 
 FREE = Prices(0.0, 0.0)
-# Where no price is known, no money can be counted: the calls of one run are.
-MOST_UNPRICED_CALLS = 20
 
 
 class Spent(NamedTuple):
-    """What a run has used so far; `cents` only includes calls with a known price."""
+    """What a run has used so far; `cents` only includes calls with a known price. `cached` counts answers that were
+    kept from an earlier run, and cost nothing."""
 
     calls: int = 0
     retries: int = 0
@@ -45,6 +53,7 @@ class Spent(NamedTuple):
     cents: float = 0.0
     milliseconds: int = 0
     facts: int = 0
+    cached: int = 0
 
 
 class Account:
@@ -55,15 +64,20 @@ class Account:
         self.prices = prices
         self.earlier_today = earlier_today
         self.spent = Spent()
+        self._reused: set[str] = set()
 
     def refusal(self, prompt_tokens: int) -> str | None:
         """Return why a call with this many prompt tokens is not allowed, as a sentence, or None if it is."""
+        return self.used_up() or self._check_money(self.highest_cost(prompt_tokens), prompt_tokens)
+
+    def used_up(self) -> str | None:
+        """Return which limit the run has reached that also counts for an answer that is free, or None."""
         limits, spent = self.limits, self.spent
         if spent.facts >= limits.facts:
             return f"{spent.facts} facts were found; the limit for one run is {limits.facts} (llm.max_facts)."
         if spent.milliseconds >= limits.milliseconds:
             return f"The model used the {limits.milliseconds / 1000:g} seconds of one run ({_TIME[limits.group]})."
-        return self._check_money(self.highest_cost(prompt_tokens))
+        return None
 
     def highest_cost(self, prompt_tokens: int) -> float | None:
         """Return the highest cost of a call in cents, with the longest answer, or None if the price is unknown."""
@@ -89,14 +103,35 @@ class Account:
         """Record found facts."""
         self.spent = self.spent._replace(facts=self.spent.facts + facts)
 
-    def _check_money(self, most: float | None) -> str | None:
+    def reuse(self, key: str) -> bool:
+        """Record that a kept answer is used. Return False if this run used it before: asking the same again needs
+        another answer."""
+        if key in self._reused:
+            return False
+        self._reused.add(key)
+        return True
+
+    def add_cached(self) -> None:
+        """Record one kept answer."""
+        self.spent = self.spent._replace(cached=self.spent.cached + 1)
+
+    def _check_unpriced(self, prompt_tokens: int) -> str | None:
+        limits, spent = self.limits, self.spent
+        if limits.cents <= 0 or limits.daily_cents <= 0:
+            return "Nothing may be spent, and the price of this model is not known."
+        if limits.group != "llm":
+            return None
+        unknown = "The price of this model is not known, and"
+        if spent.calls >= limits.unpriced_calls:
+            return f"{unknown} {limits.unpriced_calls} calls are the most in one run (llm.max_calls)."
+        if spent.prompt_tokens + spent.answer_tokens + prompt_tokens > limits.unpriced_tokens:
+            return f"{unknown} {limits.unpriced_tokens:,} tokens are the most in one run (llm.max_run_tokens)."
+        return None
+
+    def _check_money(self, most: float | None, prompt_tokens: int) -> str | None:
         limits, spent = self.limits, self.spent.cents
         if most is None:
-            if limits.cents <= 0 or limits.daily_cents <= 0:
-                return "Nothing may be spent, and the price of this model is not known."
-            if limits.group == "llm" and self.spent.calls >= MOST_UNPRICED_CALLS:
-                return f"The price of this model is not known, and {MOST_UNPRICED_CALLS} calls are the most in one run."
-            return None
+            return self._check_unpriced(prompt_tokens)
         if spent + most > limits.cents:
             return (
                 f"The next call can cost {amount(most)}, {amount(spent)} were spent in this run, "

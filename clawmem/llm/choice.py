@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from contextlib import suppress
+from typing import NamedTuple, Protocol
 
 from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
+from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, program_path, scrubbed_environment
+from clawmem.model.settings.model_names import COMMAND, EXTRACT, JUDGE, is_command, model_names
 from clawmem.model.settings.settings import Settings, parse_value
 
 # Values of `semantic.model` that call no model.
@@ -35,11 +38,26 @@ _OVERRIDES = {
 }
 
 
+DEFAULT_EFFORT = "default"
+
+
+class AnswerStore(Protocol):
+    """Answers that were kept, by a key made of the model and the question."""
+
+    def get(self, key: str) -> str | None:
+        """Return the text of an answer, or None."""
+
+    def put(self, key: str, text: str) -> None:
+        """Keep the text of an answer."""
+
+
 class Model(NamedTuple):
     """A model by its litellm name, its address and key (None: litellm's defaults), and its limits.
 
     `key_name` is the environment variable for the key. `output` is how JSON is requested (auto, schema, json, plain).
-    `fallback` is who extracts facts if the model cannot be reached (none, rules).
+    `fallback` is who extracts facts if the model cannot be reached (none, rules). A model with a `command` is called by
+    it, and its name is only for messages. `effort` is how much it should think (empty: its own default). `answers`
+    keeps its answers, so that the same question is not paid twice.
     """
 
     name: str
@@ -50,6 +68,15 @@ class Model(NamedTuple):
     output: str = "auto"
     fallback: str = "none"
     limits: RunLimits = RunLimits()
+    command: ModelCommand | None = None
+    effort: str = ""
+    answers: AnswerStore | None = None
+
+    @property
+    def identity(self) -> str:
+        """Return what decides the model's answers besides the question, as text."""
+        words = self.command.words if self.command else ()
+        return repr((self.name, self.api_base, words, self.effort, self.output, self.limits.tokens))
 
 
 def is_local(model: Model) -> bool:
@@ -66,13 +93,19 @@ def is_local(model: Model) -> bool:
         return host == "localhost" or host.endswith((".localhost", ".local", ".internal"))
 
 
-def choose_model(settings: Settings, environment: Mapping[str, str]) -> Model | None:
-    """Return the model from the settings, or None if they name none. Raise InvalidInput if an override is invalid."""
-    name = settings.words("llm.model")
+def choose_model(
+    settings: Settings, environment: Mapping[str, str], task: str = EXTRACT, name: str | None = None
+) -> Model | None:
+    """Return the model of a task, or None if the settings name none. A `name` replaces that of the settings.
+
+    Raise InvalidInput if an override in the environment or the command of the settings is invalid.
+    """
+    name = name or settings.words(f"llm.{task}_model") or settings.words("llm.model")
     if not name:
         return None
     key_name = settings.words("llm.api_key_env") or None
-    return Model(
+    effort = settings.words("llm.effort")
+    model = Model(
         name=name,
         api_base=settings.words("llm.api_base") or None,
         api_key=(environment.get(key_name) or None) if key_name else None,
@@ -80,29 +113,126 @@ def choose_model(settings: Settings, environment: Mapping[str, str]) -> Model | 
         timeout_seconds=settings.number("llm.timeout_seconds"),
         output=settings.words("llm.output"),
         fallback=settings.words("llm.fallback"),
-        limits=RunLimits(
-            retries=int(_limit("llm.max_retries", settings, environment)),
-            cents=_limit("llm.budget_cents", settings, environment),
-            milliseconds=int(_limit("llm.max_ms", settings, environment)),
-            facts=int(_limit("llm.max_facts", settings, environment)),
-            tokens=settings.whole("llm.max_tokens"),
-            daily_cents=settings.number("llm.daily_cents"),
-        ),
+        limits=_limits(settings, environment, task),
+        effort="" if effort == DEFAULT_EFFORT else effort,
     )
+    return _with_command(model, settings, environment) if is_command(name) else model
+
+
+def _limits(settings: Settings, environment: Mapping[str, str], task: str) -> RunLimits:
+    judges = task == JUDGE
+    return RunLimits(
+        retries=int(_limit("llm.max_retries", settings, environment)),
+        cents=_limit("llm.budget_cents", settings, environment),
+        milliseconds=int(_limit("llm.max_ms", settings, environment, "llm.judge_max_ms" if judges else None)),
+        facts=int(_limit("llm.max_facts", settings, environment, "promotion.max_facts" if judges else None)),
+        tokens=settings.whole("llm.max_tokens"),
+        daily_cents=settings.number("llm.daily_cents"),
+        unpriced_calls=settings.whole("llm.max_calls"),
+        unpriced_tokens=settings.whole("llm.max_run_tokens"),
+    )
+
+
+def _with_command(model: Model, settings: Settings, environment: Mapping[str, str]) -> Model:
+    """Return the model with the program of `llm.command`, or else of `llm.preset`."""
+    import shlex  # searches import this module, and need no command
+
+    chosen = model.name.partition("/")[2]
+    variables: tuple[str, ...] = ()
+    words, preset = shlex.split(settings.words("llm.command")), settings.words("llm.preset")
+    if words:
+        if chosen and not any(MODEL_PLACE in word for word in words):
+            raise InvalidInput(
+                f"The model is {model.name}, but llm.command has no place for {chosen}.",
+                f"Write {MODEL_PLACE} in llm.command where the model's name belongs.",
+            )
+        places = {MODEL_PLACE: chosen, EFFORT_PLACE: model.effort}
+        program = words[0].rsplit("/", 1)[-1]
+        words = [_filled(word, places) for word in words]
+    elif preset in PRESETS:
+        known = PRESETS[preset]
+        if known.needs_model and not chosen:
+            raise InvalidInput(
+                f"The program {preset} needs the name of a model.",
+                f"Set it with `clawmem config set llm.model {COMMAND}/NAME`.",
+            )
+        program, variables, words = preset, known.variables, list(known.command(chosen, model.effort))
+    else:
+        raise InvalidInput(
+            f"The model is {model.name}, but no program is set.",
+            f"Choose one with `clawmem config set llm.preset NAME` ({', '.join(PRESETS)}), or set llm.command.",
+        )
+    given = scrubbed_environment(environment, [*variables, *([model.key_name] if model.key_name else [])])
+    name = f"{program}/{chosen}" if chosen else program
+    return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), given))
+
+
+def _filled(word: str, places: Mapping[str, str]) -> str:
+    for place, value in places.items():
+        word = word.replace(place, value)
+    return word
 
 
 def key_variable(model: Model) -> str | None:
     """Return the environment variable that must hold the model's key, or None if it needs none or none is known."""
-    if model.key_name or model.api_base:
+    if model.key_name or model.api_base or model.command:
         return model.key_name
     return _PROVIDER_KEYS.get(model.name.partition("/")[0])
 
 
 def needed_keys(settings: Settings) -> dict[str, str]:
     """Return the environment variables that must hold keys, by the setting that names the model."""
-    chosen = {"llm.model": choose_model(settings, {}), "semantic.model": choose_embedder(settings, {})}
+    chosen = {"llm.model": _named_model(settings), "semantic.model": choose_embedder(settings, {})}
     variables = {key: key_variable(model) for key, model in chosen.items() if model is not None}
     return {key: variable for key, variable in variables.items() if variable}
+
+
+def _named_model(settings: Settings) -> Model | None:
+    try:
+        return choose_model(settings, {})
+    except InvalidInput:
+        return None  # an incomplete command, which needs no key and is reported by itself
+
+
+def model_programs(settings: Settings) -> tuple[str, ...]:
+    """Return the programs that the set models need, each once. A command that is not complete is left out."""
+    found: dict[str, None] = {}
+    for name in filter(is_command, model_names(settings)):
+        with suppress(InvalidInput):
+            model = choose_model(settings, {}, name=name)
+            found.update({model.command.words[0]: None} if model and model.command else {})
+    return tuple(found)
+
+
+def missing_model_part(settings: Settings, environment: Mapping[str, str]) -> str | None:
+    """Return the sentence about what the set models need and this machine does not have: a program, or litellm. None
+    if nothing is missing. Nothing is imported and nothing is run."""
+    from importlib.util import find_spec
+
+    for name in filter(is_command, model_names(settings)):
+        try:
+            model = choose_model(settings, environment, name=name)
+        except InvalidInput as problem:
+            return f"{problem.message} {problem.hint}"
+        if model and model.command and program_path(model.command) is None:
+            return f"The program {model.command.words[0]}, which calls the model, was not found on the PATH."
+    hosted = choose_embedder(settings, {}) is not None or not all(map(is_command, model_names(settings)))
+    if not hosted or find_spec("litellm") is not None:
+        return None
+    return f"The package litellm, which calls the model, is not installed. Install it with `{install_command()}`."
+
+
+def install_command() -> str:
+    """Return the command that installs litellm beside this clawmem: that of pipx or uv, where one of them installed
+    it."""
+    import sys
+
+    folders = sys.prefix.replace("\\", "/").split("/")
+    if "pipx" in folders:
+        return "pipx inject clawmem-vault 'litellm>=1.80'"
+    if "uv" in folders and "tools" in folders:
+        return "uv tool install --with 'litellm>=1.80' clawmem-vault"
+    return "pip install 'clawmem-vault[llm]'"
 
 
 def missing_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
@@ -132,7 +262,8 @@ def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model
     )
 
 
-def _limit(key: str, settings: Settings, environment: Mapping[str, str]) -> float:
+def _limit(key: str, settings: Settings, environment: Mapping[str, str], own: str | None = None) -> float:
+    """Return a limit: from the environment, else from `own`, a setting for one task, else from the setting `key`."""
     for prefix in _PREFIXES:
         variable = prefix + _OVERRIDES[key]
         given = environment.get(variable, "")
@@ -141,4 +272,4 @@ def _limit(key: str, settings: Settings, environment: Mapping[str, str]) -> floa
                 return float(parse_value(key, given))
             except InvalidInput as problem:
                 raise InvalidInput(f"{variable}: {problem.message}", problem.hint) from None
-    return settings.number(key)
+    return settings.number(own or key)

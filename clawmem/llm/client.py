@@ -1,4 +1,4 @@
-"""Call a model through litellm, with a strict time limit."""
+"""Call a model through litellm or a program, with a strict time limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ModelFailed
 from clawmem.llm.budget import FREE, Prices
-from clawmem.llm.choice import LOCAL_PROVIDERS, Model, is_local
+from clawmem.llm.choice import LOCAL_PROVIDERS, Model, install_command, is_local
+from clawmem.llm.presets import program_path
 from clawmem.model.language.text import one_line
 from clawmem.model.safety.secrets.find import redact
 
@@ -33,6 +34,7 @@ _HINTS = {
 }
 _CLASSES = re.compile(r"^(?:\w*(?:Error|Exception)\w*\s*[:-]\s*)+")
 _HINT = "Nothing was lost: the next heartbeat reads the events again."
+_COMMAND_HINT = "Nothing was lost: the events wait. `clawmem llm test` tries the program with one short question."
 
 
 class Reply(NamedTuple):
@@ -80,7 +82,9 @@ class ModelUnreachable(ModelFailed):
 def prices_of(model: Model) -> Prices | None:
     """What the model costs by litellm's own table; nothing where it runs on this machine or beside it and the table
     has no price; None where the price of a hosted model is not known: a price of 0 in the table says no more. Nobody
-    is called."""
+    is called. What a program costs is never known."""
+    if model.command:
+        return None
     local = is_local(model)
     if model.name.startswith(LOCAL_PROVIDERS):
         return FREE if local else None  # litellm would ask an ollama server on localhost
@@ -96,13 +100,21 @@ def prices_of(model: Model) -> Prices | None:
 
 
 def check_model(model: Model) -> None:
-    """Raise ModelFailed if no call can work: litellm is missing, the provider is unknown, or the key is not set."""
-    litellm = _litellm()
+    """Raise ModelFailed if no call can work: the program or litellm is missing, the provider is unknown, or the key is
+    not set."""
+    if model.command and program_path(model.command) is None:
+        raise ModelFailed(
+            f"The program {model.command.words[0]}, which calls the model, was not found.",
+            "Install it, or name it with its whole path in `llm.command`; a schedule has another PATH than a terminal.",
+        )
+    litellm = None if model.command else _litellm()
     if model.key_name and not model.api_key:
         raise ModelFailed(
             f"The environment variable {model.key_name}, which should hold the model's key, is not set.",
             f"Set it, or name another one with `clawmem config set {model.limits.group}.api_key_env NAME`.",
         )
+    if litellm is None:
+        return
     try:
         litellm.get_llm_provider(model.name, api_base=model.api_base)
     except Exception:  # noqa: BLE001 - litellm has several ways to say that it does not know a provider
@@ -114,6 +126,8 @@ def check_model(model: Model) -> None:
 
 def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], seconds: float) -> Reply:
     """Ask once and wait at most `seconds`. Raise ModelTimeout, RequestRejected or ModelUnreachable."""
+    if model.command:
+        return _call_command(model, messages, schema, seconds)
     litellm = _litellm()
     request: dict[str, Any] = {
         "model": model.name,
@@ -128,8 +142,39 @@ def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], s
         "max_retries": 0,
         "drop_params": True,
         **_output(litellm, model, schema),
+        **_effort(model),
     }
     return _reply(*_request(litellm, litellm.completion, model, request))
+
+
+def _effort(model: Model) -> dict[str, Any]:
+    """Return how to request a reasoning effort. What stands behind an address of one's own litellm cannot know."""
+    if not model.effort:
+        return {}
+    known = {"allowed_openai_params": ["reasoning_effort"]} if model.api_base else {}
+    return {"reasoning_effort": model.effort, **known}
+
+
+def _call_command(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], seconds: float) -> Reply:
+    from clawmem.llm.command import MAX_ANSWER_BYTES, render_prompt, run_command  # starts processes, which few need
+
+    assert model.command
+    try:
+        done = run_command(model.command, render_prompt(messages, schema), seconds)
+    except OSError as problem:
+        reason = f"the program {model.command.words[0]} cannot be started: {problem.strerror}."
+        raise ModelUnreachable(f"The model {model.name} did not answer: {reason}", _COMMAND_HINT) from None
+    if done.too_long:
+        reason = f"its program wrote more than {MAX_ANSWER_BYTES:,} bytes."
+        raise ModelUnreachable(f"The model {model.name} did not answer: {reason}", _COMMAND_HINT, done.milliseconds)
+    if done.code is None:
+        raise ModelTimeout(done.milliseconds)
+    if done.code != 0:
+        said = next((one for one in (done.errors, done.output) if one.strip()), "it said nothing").strip()
+        reason = _shortened_reason(said.splitlines()[-1], model)
+        message = f"The model {model.name} did not answer: its program ended with exit code {done.code}: {reason}"
+        raise ModelUnreachable(message, _COMMAND_HINT, done.milliseconds)
+    return Reply(done.output, None, None, False, done.milliseconds)
 
 
 def _request(litellm: Any, function: Callable[..., Any], model: Model, request: Mapping[str, Any]) -> tuple[Any, int]:
@@ -236,7 +281,10 @@ def _failure(litellm: Any, model: Model, problem: Exception, took: int) -> Excep
 
 def _reason(problem: Exception, model: Model) -> str:
     """Return the error on one line, without any key."""
-    message = str(getattr(problem, "message", "") or problem)
+    return _shortened_reason(str(getattr(problem, "message", "") or problem), model)
+
+
+def _shortened_reason(message: str, model: Model) -> str:
     if model.api_key:
         message = message.replace(model.api_key, "[key]")
     text = _CLASSES.sub("", one_line(redact(message)).replace("litellm.", ""))
@@ -280,7 +328,7 @@ def _litellm() -> Any:
     except ImportError as problem:
         raise ModelFailed(
             f"litellm, which calls models, cannot be imported ({problem}).",
-            "Install it with `pip install 'clawmem-vault[llm]'`, or use the rules: `clawmem config set llm.model ''`.",
+            f"Install it with `{install_command()}`, or use the rules: `clawmem config set llm.model ''`.",
         ) from None
     litellm.suppress_debug_info = True
     litellm.telemetry = False

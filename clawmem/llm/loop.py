@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ModelFailed
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, ModelTimeout, ModelUnreachable, Reply, RequestRejected, call
+from clawmem.llm.json_text import json_documents, without_reasoning
 from clawmem.llm.prompts import prompt
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.tokens import token_bound
@@ -40,11 +41,16 @@ def ask(
     model: Model, account: Account, messages: Sequence[Message], schema: Mapping[str, Any], divisible: bool = False
 ) -> CheckedAnswer:
     """Ask until an answer fits the schema, at most `account.limits.retries` times again. Where the question is
-    `divisible`, a cut answer ends it at once: smaller questions lose less than a shorter answer.
+    `divisible`, a cut answer ends it at once: smaller questions lose less than a shorter answer. An answer that fits is
+    kept, and the same question of a later run is free.
 
     Raises LateAnswer or LateForTheRun where none came in time, BudgetSpent before a call that the account does not
     allow, ModelFailed where the model cannot be reached.
     """
+    key = sha256(repr((model.identity, messages, schema)).encode()).hexdigest()
+    kept = _kept_answer(model, account, key, schema)
+    if kept is not None:
+        return kept
     talk = list(messages)
     answer = CheckedAnswer(None, "")
     for attempt in range(account.limits.retries + 1):
@@ -54,27 +60,44 @@ def ask(
             return CheckedAnswer(None, f"The model rejected the request: {problem}")
         was_cut = answer.cut or reply.cut
         answer = check_reply(reply, schema)._replace(cut=was_cut)
+        if answer.value is not None and not answer.cut and model.answers:
+            model.answers.put(key, reply.text)
         if answer.value is not None or (answer.cut and divisible):
             return answer
         talk = [*messages, *_correction(reply, answer.problem)]
     return answer
 
 
-def check_reply(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
-    """Return the reply as plain data, or what is wrong with it. A code fence around the JSON is accepted."""
-    import jsonschema  # a dependency of litellm, only needed for answers
+def _kept_answer(model: Model, account: Account, key: str, schema: Mapping[str, Any]) -> CheckedAnswer | None:
+    text = model.answers.get(key) if model.answers else None
+    if text is None or account.used_up() or not account.reuse(key):
+        return None
+    answer = check_reply(Reply(text, None, None, False, 0), schema)
+    if answer.value is None:
+        return None  # the file was damaged
+    account.add_cached()
+    return answer
 
-    text = _unfenced(reply.text)
+
+def check_reply(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
+    """Return the reply as plain data, or what is wrong with it. Reasoning before the JSON, a code fence and prose
+    around it are left out."""
+    import jsonschema  # only needed for answers
+
+    text = without_reasoning(reply.text)
     if not text:
-        return CheckedAnswer(None, "The answer is empty.")
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        spent = " All of its tokens went into reasoning (llm.max_tokens, llm.effort)." if reply.cut else ""
+        return CheckedAnswer(None, f"The answer is empty.{spent}")
+    found = json_documents(text, whole=reply.cut)
+    if not found:
         what = "was cut off; give fewer facts" if reply.cut else "is not one JSON document"
         return CheckedAnswer(None, f"The answer {what}.")
-    problem = next(iter(jsonschema.Draft202012Validator(schema).iter_errors(value)), None)
-    if problem is None:
-        return CheckedAnswer(value)
+    validator = jsonschema.Draft202012Validator(schema)
+    # A draft may come before the answer, so the last document that fits is taken.
+    for value in reversed(found):
+        if validator.is_valid(value):
+            return CheckedAnswer(value)
+    problem = next(iter(validator.iter_errors(found[0])))
     place = "/".join(str(part) for part in problem.absolute_path) or "the whole answer"
     return CheckedAnswer(
         None, f"The answer has the wrong form at {place}: {_clipped(problem.message, _LONGEST_PROBLEM)}."
@@ -129,10 +152,3 @@ def _correction(reply: Reply, problem: str) -> list[Message]:
 def _clipped(text: str, most: int) -> str:
     line = one_line(text)
     return line if len(line) <= most else line[:most].rstrip() + "…"
-
-
-def _unfenced(text: str) -> str:
-    bare = text.strip()
-    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
-        bare = bare.split("\n", 1)[1].rsplit("```", 1)[0].strip()
-    return bare

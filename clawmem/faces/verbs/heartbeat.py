@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.faces.parts.command import Answer, Call, Command, Table
-from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, Parameter
+from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, MODEL, Parameter
 from clawmem.faces.parts.words import commits_made
 from clawmem.heartbeat.loop import HeartbeatResult, due_steps, record_failure, run_heartbeat, step_reports
 from clawmem.heartbeat.step import Report
@@ -14,6 +14,7 @@ from clawmem.heartbeat.steps import STEPS
 from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp
 from clawmem.model.settings.local import suggestion_message
+from clawmem.model.settings.model_names import EXTRACT, JUDGE
 
 
 def heartbeat(
@@ -21,6 +22,7 @@ def heartbeat(
     dry_run: bool,
     explain: bool,
     budget_cents: float | None,
+    model: str | None,
     stamped: bool,
     only: Sequence[str] | None,
     list_steps: bool,
@@ -36,8 +38,8 @@ def heartbeat(
     try:
         vault = call.runtime.vault()
         with call.progress() as on_progress:
-            model = _model(call, budget_cents, keep_failure=not dry_run)
-            done = run_heartbeat(vault, caller, dry_run, model, on_progress, only or ())
+            reader, judge = (_model(call, task, model, budget_cents, not dry_run) for task in (EXTRACT, JUDGE))
+            done = run_heartbeat(vault, caller, dry_run, reader, on_progress, only or (), judge)
     except ClawmemError as problem:
         if stamped:
             problem.add_note(f"{before}the heartbeat did not run")
@@ -55,10 +57,10 @@ def heartbeat(
     return Answer({**data, "failed": failed}, lines, said, _exit_code(done), is_report=not dry_run)
 
 
-def _model(call: Call, budget_cents: float | None, keep_failure: bool) -> Model | None:
-    """The model of the settings, with this run's budget where one was given."""
+def _model(call: Call, task: str, name: str | None, budget_cents: float | None, keep_failure: bool) -> Model | None:
+    """The model of a task, by its settings or this name, with this run's budget where one was given."""
     try:
-        model = call.runtime.model()
+        model = call.runtime.model(task, name)
     except ClawmemError as problem:
         if keep_failure:
             record_failure(call.runtime.vault(), call.runtime.caller(), problem)
@@ -97,6 +99,7 @@ VERB = Command(
         Parameter(
             "budget_cents", "The maximum cost of the model in this run, in cents.", ("--budget-cents",), float, least=0
         ),
+        MODEL,
         Parameter("stamped", "Start each line with the time, for a log file.", ("--stamped",), bool, False),
         Parameter(
             "only",

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN
+from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN, MODEL
 from clawmem.learning.promotion.promote import PromoteResult
 from clawmem.learning.promotion.promote import promote as act
 from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
 from clawmem.model.language.dates import day_of, parse_moment
 from clawmem.model.language.text import counted
+from clawmem.model.records.model_run import cost_line
 from clawmem.model.settings.local import suggestion_message
+from clawmem.model.settings.model_names import JUDGE
 
 
-def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
+def promote(call: Call, date: str, dry_run: bool, explain: bool, model: str | None) -> Answer:
     """Facts that are likely to be useful for at least thirty days are marked, get a higher importance and are listed
     first in summaries and MEMORY.md. Facts that need a decision by a person wait in `review list`. The heartbeat runs
     this step every night. Exit code 13: a limit on the model was reached; 14: the model could not be used. In both
     cases the rules scored the remaining facts."""
     caller = call.runtime.caller()
     vault = call.runtime.vault()
-    done = act(vault, caller, day_of(parse_moment(date, caller.now, "day")), dry_run, call.runtime.model())
+    day = day_of(parse_moment(date, caller.now, "day"))
+    done = act(vault, caller, day, dry_run, call.runtime.model(JUDGE, model))
     data = promotion_data(done, explain=True)
     failed = done.problem
     notices = [
@@ -33,6 +36,7 @@ def promote(call: Call, date: str, dry_run: bool, explain: bool) -> Answer:
 
 def _lines(done: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
     lines = [promotion_line(one) for one in (done.verdicts if explain else [*done.kept, *done.waiting])]
+    lines = [cost_line(done.run), *lines] if done.run else lines
     if done.kept or done.waiting:
         return lines if dry_run else [*lines, f"commit {done.commit[:12]}" if done.commit else "nothing was written"]
     words = f"none of {counted(len(done.verdicts), 'candidate')} of {done.on} was promoted"
@@ -44,7 +48,7 @@ def _lines(done: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
 
 VERB = Command(
     promote,
-    (DATE, DRY_RUN, EXPLAIN._replace(help="List every candidate with its score and reason.")),
+    (DATE, DRY_RUN, EXPLAIN._replace(help="List every candidate with its score and reason."), MODEL),
     PROMOTION,
     ("clawmem promote --date yesterday --dry-run --explain",),
     ("candidates",),

@@ -10,6 +10,7 @@ from clawmem.faces.parts.past import minute
 from clawmem.memory.health.learning_state import LearningState, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import Status
 from clawmem.memory.health.status import status as act
+from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.runtime import VaultLocation
 from clawmem.vault.state.heartbeat_state import HeartbeatRun
@@ -18,7 +19,7 @@ from clawmem.vault.state.heartbeat_state import HeartbeatRun
 def status(call: Call) -> Answer:
     """The vault is not changed; the index may be updated."""
     found = call.runtime.locate()
-    state = act(call.runtime.vault())
+    state = act(call.runtime.vault(), stamp(call.runtime.now())[:10])
     return Answer(_data(found, state), _lines(found, state), state.notices)
 
 
@@ -54,14 +55,14 @@ def _data(found: VaultLocation, state: Status) -> dict[str, object]:
 def _learning_data(learning: LearningState) -> dict[str, object]:
     keys = [{"setting": setting, "variable": variable} for setting, variable in learning.missing_keys.items()]
     last = learning.last
-    if last is None:
-        return {"waiting": learning.waiting, "missing_keys": keys, "last_heartbeat": None}
-    failed = [one._asdict() for one in last.failed]
-    return {
-        "waiting": learning.waiting,
-        "missing_keys": keys,
-        "last_heartbeat": {**last._asdict(), "failed": failed},
+    models = {
+        "names": list(learning.models),
+        "missing": learning.missing_part,
+        "cents_today": round(learning.cents_today, 6),
+        "unpriced_tokens_today": learning.unpriced_tokens_today,
     }
+    run = None if last is None else {**last._asdict(), "failed": [one._asdict() for one in last.failed]}
+    return {"waiting": learning.waiting, "missing_keys": keys, "models": models, "last_heartbeat": run}
 
 
 def _learning_lines(learning: LearningState) -> Iterator[str]:
@@ -72,8 +73,18 @@ def _learning_lines(learning: LearningState) -> Iterator[str]:
     if learning.last is not None:
         for sentence in failure_sentences(learning.last):
             yield f"failed    {sentence}"
+    if learning.models or learning.cents_today or learning.unpriced_tokens_today:
+        yield f"models    {_models(learning)}"
+    if learning.missing_part:
+        yield f"missing   {learning.missing_part}"
     for setting, variable in learning.missing_keys.items():
         yield f"key       {missing_key_sentence(setting, variable)}"
+
+
+def _models(learning: LearningState) -> str:
+    unpriced = learning.unpriced_tokens_today
+    tokens = f", and {unpriced:,} tokens without a known price" if unpriced else ""
+    return f"{', '.join(learning.models) or 'none'}: {learning.cents_today:.4g} cents today{tokens}"
 
 
 def _last_run(last: HeartbeatRun | None) -> str:
@@ -140,6 +151,7 @@ VERB = Command(
         "learning": {
             "waiting": int,
             "missing_keys": [{"setting": str, "variable": str}],
+            "models": {"names": [str], "missing": (str, None), "cents_today": float, "unpriced_tokens_today": int},
             "last_heartbeat": (
                 {
                     "ended": str,

@@ -35,6 +35,7 @@ VERBS = {
     "entity": "Create, list, show, move, archive and rename entities.",
     "agent": "Create, list and show agents and their workspaces.",
     "config": "Read and change settings.",
+    "llm": "Try the language model.",
     "doctor": "Check every file and every rule of the vault.",
     "sync": "Exchange changes with other machines through a git remote.",
     "backup": "Back up the whole vault to one file that can be verified.",

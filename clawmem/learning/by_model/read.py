@@ -21,7 +21,7 @@ from clawmem.learning.by_model.pieces import (
     split_events,
 )
 from clawmem.learning.by_model.telemetry import JUDGING, is_worth_recording, model_runs, reading_event, total_cents
-from clawmem.llm.budget import MOST_UNPRICED_CALLS, Account, amount
+from clawmem.llm.budget import Account, amount
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
@@ -171,7 +171,7 @@ class _ReadingRun:
             notices.append(
                 f"The price of {self.model.name} is not known, so costs are not counted. The run took"
                 f" {counted(spent.calls, 'call')}, {spent.prompt_tokens + spent.answer_tokens:,} tokens; at most "
-                f"{MOST_UNPRICED_CALLS} calls in one run and {limits.tokens:,} tokens in one answer (llm.max_tokens)."
+                f"{limits.unpriced_calls} calls in one run and {limits.tokens:,} tokens in one answer (llm.max_tokens)."
             )
         if self.dropped:
             reasons = ", ".join(f"{count} {reason}" for reason, count in self.dropped.most_common())

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clawmem.llm.budget import Spent
+from clawmem.llm.prompts import prompt_version
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor, render_cursor
 from clawmem.model.records.event import MODEL_RUN, Event, ledger_path, parse_events, render_events
+from clawmem.model.records.model_run import SOURCE, runs_in
+from clawmem.model.records.model_run import model_run as model_run
+from clawmem.model.records.model_run import total_cents as total_cents
 
-SOURCE = "clawmem"
 JUDGING = "promotion"
+TRIAL = "test"
 Read = Callable[[str], bytes | None]
 
 
@@ -29,7 +33,8 @@ def reading_event(
     unmapped: Mapping[str, int],
 ) -> Event:
     """Return the event for a run that read events. `outcome` is done, rules or the code of an error."""
-    record = _record({"model": model, "outcome": outcome, "events": events}, spent, priced, dropped)
+    known = {"model": model, "prompt": prompt_version("extract"), "outcome": outcome, "events": events}
+    record = _record(known, spent, priced, dropped)
     if unmapped:
         record["unknown_predicates"] = dict(unmapped)
     did = f"read {counted(events, 'event')} in {counted(spent.calls, 'call')}: {counted(spent.facts, 'fact')}"
@@ -40,10 +45,17 @@ def judging_event(
     caller: Caller, model: str, spent: Spent, priced: bool, outcome: str, judged: int, dropped: Mapping[str, int]
 ) -> Event:
     """Return the event for a run that judged candidates for promotion."""
-    known = {"model": model, "task": JUDGING, "outcome": outcome, "judged": judged}
+    version = prompt_version("promote")
+    known = {"model": model, "task": JUDGING, "prompt": version, "outcome": outcome, "judged": judged}
     record = _record(known, spent, priced, dropped)
     did = f"judged {counted(judged, 'fact')} in {counted(spent.calls, 'call')}: {spent.facts} worth thirty days"
     return _event(caller, did, record)
+
+
+def trial_event(caller: Caller, model: str, spent: Spent, priced: bool, outcome: str) -> Event:
+    """Return the event for a run that tried whether the model can be used."""
+    known = {"model": model, "task": TRIAL, "prompt": prompt_version("trial"), "outcome": outcome}
+    return _event(caller, f"was tried in {counted(spent.calls, 'call')}", _record(known, spent, priced, {}))
 
 
 def _record(known: dict[str, Any], spent: Spent, priced: bool, dropped: Mapping[str, int]) -> dict[str, Any]:
@@ -68,31 +80,20 @@ def _event(caller: Caller, did: str, record: dict[str, Any]) -> Event:
 def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a run should be recorded.
 
-    A free run that fails like the previous one is recorded once a day, so that a machine without network does not
-    commit at every heartbeat. `runs` are the runs of the day with the same task.
+    A run that only used kept answers is recorded, because it learned something. A free run that fails like the previous
+    one is recorded once a day, so that a machine without network does not commit at every heartbeat. `runs` are the
+    runs of the day with the same task.
     """
     if not spent.calls:
-        return False
-    costly = spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
+        return spent.cached > 0
+    costly = spent.cached or spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
     return bool(costly or runs[-1].get("outcome") != outcome)
-
-
-def model_run(event: Event) -> Mapping[str, Any] | None:
-    """Return the record of the model run in an event, or None for other events."""
-    run = (event.metadata or {}).get(MODEL_RUN)
-    return run if event.kind == "app" and event.source == SOURCE and isinstance(run, dict) else None
 
 
 def model_runs(read: Read, day: str) -> list[Mapping[str, Any]]:
     """Return the recorded runs of a day, oldest first."""
     path = ledger_path(day)
-    return [run for event in parse_events(read(path) or b"", path) if (run := model_run(event)) is not None]
-
-
-def total_cents(runs: Iterable[Mapping[str, Any]]) -> float:
-    """Return the total cost of the runs in cents. A manually edited invalid amount counts as 0."""
-    amounts = (run.get("cents", 0) for run in runs)
-    return sum(float(one) for one in amounts if isinstance(one, int | float) and one > 0)
+    return runs_in(read(path) or b"", path)
 
 
 def add_event(change: Change, event: Event | None, read: Read) -> Change:

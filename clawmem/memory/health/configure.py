@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound, Refused
+from clawmem.llm.choice import missing_model_part
 from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
 from clawmem.memory.permission import check_may_write
 from clawmem.memory.yaml_edit import format_number, with_value
@@ -15,7 +16,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.layout import SETTINGS as FILE
 from clawmem.model.settings.invalid import read_tolerantly
-from clawmem.model.settings.local import origin_of
+from clawmem.model.settings.local import data_flows, in_force, origin_of, read_local_settings
+from clawmem.model.settings.model_names import COMMAND, is_command
 from clawmem.model.settings.settings import (
     AGENTS,
     BY_KEY,
@@ -31,9 +33,18 @@ from clawmem.model.settings.values import Setting, Value
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.identity import personal_identity
-from clawmem.vault.state.local_settings import SettingsFile, effective_settings, local_settings_file, user_settings_file
+from clawmem.vault.state.local_settings import (
+    SettingsFile,
+    effective_settings,
+    local_settings_file,
+    parse_settings_text,
+    read_settings_text,
+    user_settings_file,
+)
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+
+PRESET = "llm.preset"
 
 
 class SettingState(NamedTuple):
@@ -51,7 +62,8 @@ class SettingChange(NamedTuple):
     """The old and the new value of a setting.
 
     `commit` is None if the value did not change, or if it is stored in the local `file`. `suggested` is true if the
-    new value is only a suggestion."""
+    new value is only a suggestion. `also` are other settings that changed with it, each with its old and new value.
+    `reached` says in sentences what leaves the machine from now on, and `missing` what a model still needs."""
 
     key: str
     old: Value
@@ -60,6 +72,9 @@ class SettingChange(NamedTuple):
     notices: tuple[str, ...] = ()
     file: str | None = None
     suggested: bool = False
+    also: tuple[tuple[str, Value, Value], ...] = ()
+    reached: tuple[str, ...] = ()
+    missing: str | None = None
 
 
 def setting(vault: Vault, key: str) -> SettingState:
@@ -86,7 +101,9 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bo
     if named.key in LOCAL and not shared:
         check_person(caller, named.key)
         check_accepted(vault)
-        return _write_local(local_settings_file(vault), named.key, new, vault.settings.number("lock.wait_seconds"))
+        wait = vault.settings.number("lock.wait_seconds")
+        done = _write_local(local_settings_file(vault), vault.settings, named.key, new, wait)
+        return _with_effects(done, effective_settings(vault, vault.vault_settings), vault.environment)
     return _commit(vault, caller, named, new)
 
 
@@ -98,7 +115,10 @@ def change_user_setting(environment: Mapping[str, str], caller: Caller, key: str
     if named.key not in LOCAL:
         raise Refused(f"{named.key} is a shared setting of the vault, not a local one.", "Leave out --user.")
     check_person(caller, named.key)
-    return _write_local(user_settings_file(environment), named.key, new, DEFAULTS.number("lock.wait_seconds"))
+    place, wait = user_settings_file(environment), DEFAULTS.number("lock.wait_seconds")
+    owned = _own_settings(place)
+    done = _write_local(place, owned, named.key, new, wait)
+    return _with_effects(done, _own_settings(place), environment)
 
 
 def _parsed(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
@@ -107,9 +127,34 @@ def _parsed(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
     return named, parse_value(named.key, allowed(settings, text, f"The value of {named.key}"))
 
 
-def _write_local(place: SettingsFile, key: str, new: Value, wait: float) -> SettingChange:
-    old = write_values(place, {key: new}, wait).get(key)
-    return SettingChange(key, BY_KEY[key].default if old is None else old, new, None, file=place.name)
+def _own_settings(place: SettingsFile) -> Settings:
+    """Return the settings with the values of one local file alone."""
+    own = read_local_settings(parse_settings_text(place, read_settings_text(place) or ""), place.origin, place.name)
+    return in_force(DEFAULTS, [own])
+
+
+def _write_local(place: SettingsFile, settings: Settings, key: str, new: Value, wait: float) -> SettingChange:
+    more = _with_preset(settings, new) if key == PRESET else {}
+    before = write_values(place, {**more, key: new}, wait)
+    old = {one: before.get(one, BY_KEY[one].default) for one in (key, *more)}
+    also = tuple((one, old[one], value) for one, value in more.items() if value != old[one])
+    return SettingChange(key, old[key], new, None, file=place.name, also=also)
+
+
+def _with_preset(settings: Settings, preset: Value) -> dict[str, Value]:
+    """Return the settings that a preset needs to be used: a model that is a program, and no other program."""
+    model = str(settings.values.get("llm.model", ""))
+    if preset == BY_KEY[PRESET].default:
+        return {"llm.model": ""} if is_command(model) and not settings.values.get("llm.command") else {}
+    return {"llm.command": "", **({} if is_command(model) else {"llm.model": COMMAND})}
+
+
+def _with_effects(done: SettingChange, settings: Settings, environment: Mapping[str, str]) -> SettingChange:
+    """Return the change with what it means for the data of this machine, if it names a model."""
+    names_model = done.key in ("llm.api_base", "llm.command", PRESET) or done.key.endswith("model")
+    if not names_model or done.new in ("", *BY_KEY[done.key].offline) or settings.wrong:
+        return done
+    return done._replace(reached=data_flows(settings), missing=missing_model_part(settings, environment))
 
 
 def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> SettingChange:

@@ -69,8 +69,8 @@ class Status(NamedTuple):
     learning: LearningState = LearningState()
 
 
-def status(vault: Vault) -> Status:
-    """Return the state of the vault."""
+def status(vault: Vault, today: str = "") -> Status:
+    """Return the state of the vault. `today` is the day (UTC) whose costs are counted; none if it is empty."""
     scan = start_scan(vault)
     head = vault.head()
     found = _index_state(vault)
@@ -78,7 +78,7 @@ def status(vault: Vault) -> Status:
     waiting = finish_scan(vault, scan)
 
     def read_status(index: Index) -> Status:
-        learning = learning_state(vault, index)
+        learning = learning_state(vault, index, today)
         uncounted = () if learning.uncounted is None else (learning.uncounted,)
         return Status(
             name=vault.settings.words("vault.name"),

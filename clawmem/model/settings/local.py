@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.model.settings.model_names import is_command, model_names
 from clawmem.model.settings.settings import BY_KEY, GROUPS, LOCAL, Settings, flatten
 from clawmem.model.settings.values import Value, check_value
 
@@ -114,22 +115,28 @@ def suggestion_message(settings: Settings, *groups: str) -> tuple[str, ...]:
 
 def data_flows(settings: Settings) -> tuple[str, ...]:
     """Return what leaves this machine with some settings, and where it goes, as sentences."""
-    sentences = []
-    for group, key, what in (
-        ("llm", "llm.model", "Events, daily notes and facts"),
-        ("semantic", "semantic.model", "Facts, events, notes and questions"),
-    ):
-        model = settings.values.get(key)
-        if model and model not in BY_KEY[key].offline:
-            place = settings.values.get(f"{group}.api_base") or "the address of its provider"
-            variable = settings.values.get(f"{group}.api_key_env")
-            secret = f", with the value of the environment variable {variable}" if variable else ""
-            sentences.append(f"{what} are sent to the model {model} at {place}{secret}.")
+    sentences = [_model_flow(settings, "llm", name) for name in model_names(settings)]
+    embedder = str(settings.values.get("semantic.model", ""))
+    if embedder and embedder not in BY_KEY["semantic.model"].offline:
+        sentences.append(_model_flow(settings, "semantic", embedder))
     remote, branch = settings.values.get("sync.remote"), settings.values.get("sync.branch")
     if {"sync.remote", "sync.branch"} & settings.suggested.keys():
         target = branch or "the current branch of this vault"
         sentences.append(f"`clawmem sync` sends the whole memory to {remote}, {target}.")
     return tuple(sentences)
+
+
+_SENT = {"llm": "Events, daily notes and facts", "semantic": "Facts, events, notes and questions"}
+
+
+def _model_flow(settings: Settings, group: str, model: str) -> str:
+    variable = settings.values.get(f"{group}.api_key_env")
+    secret = f", with the value of the environment variable {variable}" if variable else ""
+    if group == "llm" and is_command(model):
+        program = settings.values.get("llm.command") or settings.values.get("llm.preset")
+        return f"{_SENT[group]} are given to the program `{program}`{secret}, which may send them on."
+    place = settings.values.get(f"{group}.api_base") or "the address of its provider"
+    return f"{_SENT[group]} are sent to the model {model} at {place}{secret}."
 
 
 def with_suggestions(settings: Settings) -> Settings:

@@ -84,10 +84,55 @@ SETTINGS = (
     ),
     Setting("summary.weekly_hour", "int", 4, "the hour, UTC, of that day", 0, 23),
     Setting("history.limit", "int", 20, "how many entries log shows", 1, 100_000),
-    Setting("llm.model", "optional", "", "the model that reads events, as litellm names it; empty: rules read them"),
+    Setting(
+        "llm.model",
+        "optional",
+        "",
+        "the model that reads events, as litellm names it; or `command` or `command/NAME`: the program of llm.command"
+        " or llm.preset; empty: rules read them",
+    ),
+    *(
+        Setting(f"llm.{task}_model", "optional", "", f"the model that {does}; empty: llm.model")
+        for task, does in (
+            ("extract", "finds facts in events"),
+            ("judge", "judges which facts are worth thirty days"),
+            ("synthesize", "writes about a day"),
+            ("digest", "digests sessions and documents"),
+            ("evaluate", "evaluates finished work"),
+        )
+    ),
+    Setting(
+        "llm.preset",
+        "choice",
+        "none",
+        "the program that llm.model `command` runs where llm.command is empty",
+        choices=("none", "claude", "codex", "gemini", "llm", "ollama"),
+    ),
+    Setting(
+        "llm.command",
+        "words",
+        "",
+        "the program that llm.model `command` runs, with its options, without a shell: it reads the prompt from stdin"
+        " and writes the answer to stdout; {model} and {effort} stand for the name and the effort",
+    ),
+    Setting(
+        "llm.effort",
+        "choice",
+        "default",
+        "how much a model that can think should think",
+        choices=("default", "none", "minimal", "low", "medium", "high"),
+    ),
     Setting("llm.api_base", "optional", "", "where the model is served; empty: where its provider serves it"),
     Setting("llm.api_key_env", "variable", "", "the environment variable that holds the key, never the key itself"),
-    Setting("llm.timeout_seconds", "float", 10.0, "how long to wait for one answer, in seconds", 0.1, 3600),
+    Setting(
+        "llm.timeout_seconds",
+        "float",
+        60.0,
+        "how long to wait for one answer, in seconds",
+        0.1,
+        3600,
+        former=(10.0,),
+    ),
     Setting(
         "llm.output",
         "choice",
@@ -105,9 +150,30 @@ SETTINGS = (
     Setting("llm.max_retries", "int", 2, "how often a model may try again after an unusable answer", 0, 10),
     Setting("llm.budget_cents", "float", 12.0, "the most one run may cost, in cents", 0, 1_000_000),
     Setting("llm.daily_cents", "float", 100.0, "the most one day (UTC) may cost, in cents", 0, 1_000_000),
-    Setting("llm.max_ms", "int", 12_000, "how long one run may wait for the model, in milliseconds", 0, 86_400_000),
-    Setting("llm.max_facts", "int", 8, "the most facts a model may find in one run", 0, 10_000),
+    Setting(
+        "llm.max_ms",
+        "int",
+        600_000,
+        "how long one run may wait for the model, in milliseconds",
+        0,
+        86_400_000,
+        former=(12_000,),
+    ),
+    Setting(
+        "llm.judge_max_ms",
+        "int",
+        12_000,
+        "how long the model may judge the facts of one day, in milliseconds",
+        0,
+        86_400_000,
+    ),
+    Setting("llm.max_facts", "int", 200, "the most facts a model may find in one run", 0, 10_000, former=(8,)),
     Setting("llm.max_tokens", "int", 2000, "the most tokens of one answer", 50, 1_000_000),
+    Setting("llm.max_calls", "int", 40, "the most calls in one run of a model whose price is not known", 0, 10_000),
+    Setting(
+        "llm.max_run_tokens", "int", 400_000, "the most tokens, of prompts and answers, in one such run", 0, 100_000_000
+    ),
+    Setting("llm.kept_answers", "int", 500, "how many answers are kept, so that the same question is free", 0, 100_000),
     Setting("git.sign", "bool", False, "whether commits are signed, with the key git is configured to use"),
     Setting("sync.remote", "text", "origin", "the git remote that sync uses"),
     Setting("sync.branch", "optional", "", "the branch on the remote; empty: the current branch of this vault"),
@@ -256,7 +322,7 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
             fitting = _fitting(BY_KEY[key], value)
             if key not in LOCAL or fitting in BY_KEY[key].offline:
                 values[key] = fitting
-            elif fitting != _DEFAULTS[key]:
+            elif fitting != _DEFAULTS[key] and fitting not in BY_KEY[key].former:
                 suggested[key] = fitting
     return Settings(values, unknown, suggested=suggested)
 

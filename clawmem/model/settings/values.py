@@ -10,9 +10,11 @@ PLACES = ("own", "life", "records", "settings", "all")
 
 
 class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, optional, variable, entity, places or choice), default and meaning.
+    """One key: its kind (int, float, bool, text, optional, variable, words, entity, places or choice), default and
+    meaning.
 
-    `offline` holds the values of a local key with which nothing is sent anywhere.
+    `offline` holds the values of a local key with which nothing is sent anywhere. `former` holds earlier defaults: the
+    `clawmem.yaml` of an older vault contains them, and suggests nothing by it.
     """
 
     key: str
@@ -23,6 +25,7 @@ class Setting(NamedTuple):
     high: float | None = None
     choices: tuple[str, ...] = ()
     offline: tuple[str, ...] = ()
+    former: tuple[Value, ...] = ()
 
 
 def check_value(setting: Setting, value: object) -> Value:
@@ -35,11 +38,32 @@ def check_value(setting: Setting, value: object) -> Value:
         return str(value)
     if setting.kind == "places":
         return _places(setting, value)
+    if setting.kind == "words":
+        return _words(setting, value)
     if setting.kind in ("optional", "variable") and isinstance(value, str) and "\n" not in value:
         return _variable(setting, value.strip()) if setting.kind == "variable" else value.strip()
     if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
         return _entity(setting, value) if setting.kind == "entity" else value.strip()
     raise wrong_value(setting, value)
+
+
+def _words(setting: Setting, value: object) -> str:
+    """Read the words of a command, as a list or as text with the quotes of a shell. Return them as such a text."""
+    if value in ("", []):
+        return ""
+    import shlex  # hot verbs read the settings, and most machines set no command
+
+    given = value
+    if isinstance(value, str):
+        try:
+            given = shlex.split(value)
+        except ValueError:
+            raise wrong_value(setting, value) from None
+    if not isinstance(given, list) or not all(isinstance(one, str) and "\0" not in one for one in given):
+        raise wrong_value(setting, value)
+    if any("\n" in one for one in given) or (given and not given[0].strip()):
+        raise wrong_value(setting, value)
+    return shlex.join(given)
 
 
 def _places(setting: Setting, value: object) -> str:
@@ -113,6 +137,8 @@ def describe_values(setting: Setting) -> str:
         return "text on one line, or nothing"
     if setting.kind == "variable":
         return "the name of an environment variable, or nothing"
+    if setting.kind == "words":
+        return "a program with its options on one line, quoted as in a shell, or nothing"
     if setting.kind == "text":
         return "text on one line, in quotes if it looks like a number or a date"
     noun = "a whole number" if setting.kind == "int" else "a number"

@@ -22,6 +22,7 @@ from clawmem.vault.git.stale_locks import clear_crash_reports, clear_ref_locks, 
 from clawmem.vault.history.git_merges import MERGE_MARK, UNFINISHED_MERGES
 from clawmem.vault.past import FOLDER as PAST
 from clawmem.vault.rewriting.rewrite import REWRITTEN_REFS
+from clawmem.vault.state.answers import FOLDER as ANSWERS
 from clawmem.vault.vault import Vault
 
 _NOTE = "redacting.json"
@@ -153,6 +154,7 @@ def delete_old_history(vault: Vault) -> None:
         vault.state / "index.sqlite",
         *vault.state.glob("heartbeat.log*"),
         *vault.state.glob("vectors.sqlite*"),
+        *(vault.state / ANSWERS).glob("*"),
     ]:
         _remove(path)
     for path in partial_objects(vault):

@@ -26,10 +26,16 @@ from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
 
 COMMANDS = commands()
-# Where an example ends otherwise here: this vault wants no vectors, and bytes on stdout leave no room for JSON.
-OTHERWISE = {"clawmem reindex --vectors": REFUSED, "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE}
+# Where an example ends otherwise here: this vault wants no vectors and has no model, and bytes on stdout leave no room
+# for JSON.
+OTHERWISE = {
+    "clawmem reindex --vectors": REFUSED,
+    "clawmem llm test": REFUSED,
+    "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
+}
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
+PROGRAMS["claude"] = "#!/bin/sh\ncat > /dev/null\necho '{\"works\": true}'\n"
 CHAT = json.dumps({"role": "user", "content": "I live in Oslo.", "speaker": "Mia"})
 
 Run = Callable[[str], tuple[int, str]]
@@ -74,6 +80,8 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         assert document["ok"], document
         return document["data"]
 
+    call("clawmem config set --user llm.preset claude")
+    call("clawmem config set --user llm.model ''")
     triple = "--subject 'Jane Berg' --predicate lives_in --object Trondheim"
     one = call(f"clawmem remember 'Jane Berg lives in Trondheim.' -e areas/people/jane {triple}")["facts"][0]["id"]
     two = call("clawmem remember 'Jane has a dog.' -e areas/people/jane")["facts"][0]["id"]

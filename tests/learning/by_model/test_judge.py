@@ -107,9 +107,12 @@ def test_the_model_decides_and_its_run_is_in_the_same_commit(day: Vault, caller:
 def test_a_second_beat_does_not_read_the_run_as_something_to_learn(day: Vault, caller: Caller) -> None:
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
     with serving(judges({DECISION: 0.9})) as server:
-        assert run_heartbeat(day, tomorrow, model=model(server)).of("promote").nights[-1].judge == "openai/tested"
+        assert (
+            run_heartbeat(day, tomorrow, model=model(server), judge=model(server)).of("promote").nights[-1].judge
+            == "openai/tested"
+        )
         head = day.head()
-        run_heartbeat(day, tomorrow, model=model(server))
+        run_heartbeat(day, tomorrow, model=model(server), judge=model(server))
         assert (day.head(), len(server.asked)) == (head, 1)
 
 
@@ -235,7 +238,7 @@ def test_a_beat_shares_its_money_and_stops_asking_once_the_model_failed(vault: V
     keep(vault, caller, DECISION, category="decision", importance=0.9, trust="user")
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
     with serving(refuses(500)) as server:
-        done = run_heartbeat(vault, tomorrow, model=model(server))
+        done = run_heartbeat(vault, tomorrow, model=model(server), judge=model(server))
         asked = len(server.asked)
     assert [name for name, _ in done.failed] == ["model"]
     assert all("<events>" in one.messages[-1]["content"] for one in server.asked), asked
@@ -243,7 +246,12 @@ def test_a_beat_shares_its_money_and_stops_asking_once_the_model_failed(vault: V
     later = caller._replace(now=caller.now + timedelta(days=2))
     keep(vault, tomorrow, "We decided on Redis 7 in Oslo.", category="decision", importance=0.9)
     with serving(gives(tokens=(20_000, 2000)), judges({})) as server:
-        done = run_heartbeat(vault, later, model=model(server, name="openai/gpt-4o-mini", cents=0.5))
+        done = run_heartbeat(
+            vault,
+            later,
+            model=model(server, name="openai/gpt-4o-mini", cents=0.5),
+            judge=model(server, name="openai/gpt-4o-mini", cents=0.5),
+        )
     assert [problem.exit_code for _, problem in done.failed] == [BUDGET]
     assert "0.08" in done.failed[0][1].message or "the limit for one run" in done.failed[0][1].message
     assert len(server.asked) == 1, "reading the talk left too little to judge"

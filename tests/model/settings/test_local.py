@@ -61,7 +61,13 @@ def test_a_new_key_is_local_until_somebody_says_that_it_is_not(new: Setting) -> 
 @pytest.mark.parametrize("key", sorted(LOCAL))
 def test_the_vault_alone_changes_no_local_value(key: str) -> None:
     one = BY_KEY[key]
-    given = {"choice": one.choices[-1] if one.choices else "", "text": "x", "optional": "x", "variable": "MY_KEY"}
+    given = {
+        "choice": one.choices[-1] if one.choices else "",
+        "text": "x",
+        "optional": "x",
+        "variable": "MY_KEY",
+        "words": "x -y",
+    }
     value = given.get(one.kind, one.high)
     stated = settings_from_mapping({key: value})
     assert stated.get(key) == one.default

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
 from clawmem.errors import ClawmemError, Unreadable
-from clawmem.llm.choice import missing_keys
+from clawmem.llm.choice import missing_keys, missing_model_part
 from clawmem.memory.health.checks.problem import INFO, WARNING, HealthProblem
 from clawmem.memory.health.learning_state import failure_sentences, missing_key_sentence
 from clawmem.model.language.dates import moment_of
@@ -19,6 +19,7 @@ from clawmem.vault.vault import Vault
 
 LEARNING = "learning"
 MODEL_KEY = "model-key"
+MODEL = "model"
 # Longer than the longest schedule of `clawmem cron install`, with room for a machine that was off.
 _OVERDUE = timedelta(hours=36)
 _SCHEDULE = "Run `clawmem heartbeat`, or schedule it with `clawmem cron install`."
@@ -34,8 +35,11 @@ def learning_problems(vault: Vault, ledgers: Iterable[str], now: datetime) -> It
     yield from _waiting(vault, ledgers, last, now)
     try:
         missing = missing_keys(vault.settings, vault.environment)
+        part = missing_model_part(vault.settings, vault.environment)
     except ClawmemError:
         return  # a newer format, which is reported with the file
+    if part:
+        yield HealthProblem(WARNING, MODEL, None, None, part)
     for setting, variable in missing.items():
         yield HealthProblem(WARNING, MODEL_KEY, None, None, missing_key_sentence(setting, variable))
 

@@ -1,0 +1,82 @@
+"""`clawmem llm test`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clawmem.errors import DONE, InvalidInput, Refused
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import MODEL, Parameter
+from clawmem.learning.by_model.trial import TrialResult, try_model
+from clawmem.llm.budget import Prices
+from clawmem.model.records.model_run import cost_line
+from clawmem.model.settings.local import suggestion_message
+from clawmem.model.settings.model_names import EXTRACT, TASKS
+
+_MILLION = 1_000_000
+
+
+def test(call: Call, task: str, model: str | None) -> Answer:
+    """Ask the model one short question, and show whether it answers, at which price, and with JSON as asked. No event
+    and no fact is sent. The cost counts towards llm.daily_cents. Exit code 13: a limit was reached; 14: the model
+    cannot be used."""
+    if task not in TASKS:
+        raise InvalidInput(f"There is no task '{task}'.", f"The tasks are {', '.join(TASKS)}.")
+    vault = call.runtime.vault()
+    chosen = call.runtime.model(task, model)
+    if chosen is None:
+        hints = [*suggestion_message(vault.settings, "llm"), "Name one with `clawmem config set llm.model NAME`."]
+        raise Refused("No model is set: rules read the events.", " ".join(hints))
+    done = try_model(vault, call.runtime.caller(), chosen)
+    notices = [*done.notices, *([f"{done.problem.message} {done.problem.hint}".strip()] if done.problem else [])]
+    data = {
+        "model": done.model,
+        "task": task,
+        "reachable": done.reachable,
+        "json": done.json,
+        "prices": _prices(done.prices),
+        "run": done.run,
+        "commit": done.commit,
+    }
+    return Answer(data, _lines(done), notices, done.problem.exit_code if done.problem else DONE)
+
+
+def _prices(prices: Prices | None) -> dict[str, float] | None:
+    return None if prices is None else {key: value * _MILLION for key, value in prices._asdict().items()}
+
+
+def _lines(done: TrialResult) -> Iterator[str]:
+    took = f" in {done.run['milliseconds'] / 1000:.1f} seconds" if done.run and done.reachable else ""
+    yield f"model      {done.model}"
+    yield f"reachable  {'yes' if done.reachable else 'no'}{took}"
+    if done.prices is None:
+        yield "price      not known; calls and tokens are limited (llm.max_calls, llm.max_run_tokens)"
+    elif not any(done.prices):
+        yield "price      free"
+    else:
+        prompt, answer = (f"{one * _MILLION:.4g}" for one in done.prices)
+        yield f"price      {prompt} cents for a million tokens of prompts, {answer} of answers"
+    yield f"json       {'yes' if done.json else 'no' if done.reachable else 'not tried'}"
+    if done.run:
+        yield cost_line(done.run)
+
+
+VERB = {
+    "test": Command(
+        test,
+        (
+            Parameter("task", "The task whose model is tried: {choices}.", ("--task",), default=EXTRACT, choices=TASKS),
+            MODEL,
+        ),
+        {
+            "model": str,
+            "task": set(TASKS),
+            "reachable": bool,
+            "json": bool,
+            "prices": ({"prompt": float, "answer": float}, None),
+            "run": ("run", None),
+            "commit": (str, None),
+        },
+        ("clawmem llm test", "clawmem llm test --model command --task judge"),
+    ),
+}

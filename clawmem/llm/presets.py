@@ -1,0 +1,99 @@
+"""Known command-line models: the words that run each one once, without tools, sessions or the user's own additions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+MODEL_PLACE, EFFORT_PLACE = "{model}", "{effort}"
+# What a program needs to find its own configuration and the network; no keys of others and nothing of clawmem.
+KEPT_VARIABLES = frozenset(
+    "PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME"
+    " XDG_STATE_HOME XDG_RUNTIME_DIR SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE"
+    " HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy".split()
+)
+
+
+class ModelCommand(NamedTuple):
+    """The words of a program, which no shell reads, and its whole environment."""
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+class CommandPreset(NamedTuple):
+    """The words of a program, with the words that choose a model and a reasoning effort (empty: it has no such option).
+
+    `efforts` maps the efforts of `llm.effort` to those of the program. `variables` are the environment variables with
+    which people move its configuration. `needs_model` says that it has no default model.
+    """
+
+    words: tuple[str, ...]
+    model: tuple[str, ...] = ()
+    effort: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    efforts: Mapping[str, str] = {}
+    variables: tuple[str, ...] = ()
+    needs_model: bool = False
+
+    def command(self, model: str, effort: str) -> tuple[str, ...]:
+        """Return the words that run this model with this effort; empty: the program's own default."""
+        chosen = self.efforts.get(effort, "")
+        return (
+            *self.words,
+            *(word.replace(MODEL_PLACE, model) for word in self.model if model),
+            *(word.replace(EFFORT_PLACE, chosen) for word in self.effort if chosen),
+            *self.last,
+        )
+
+
+_LOW_TO_HIGH = {"low": "low", "medium": "medium", "high": "high"}
+# The options are those of Claude Code 2.1.197, Codex CLI 0.169.0, Gemini CLI 0.61.0, llm 0.36 and
+# Ollama. The events are text of strangers, so a program that could act gets no tools and no right to write.
+PRESETS: Mapping[str, CommandPreset] = {
+    "claude": CommandPreset(
+        ("claude", "-p", "--output-format", "text", "--safe-mode", "--no-session-persistence", "--tools", ""),
+        ("--model", MODEL_PLACE),
+        ("--effort", EFFORT_PLACE),
+        efforts={"none": "low", "minimal": "low", **_LOW_TO_HIGH},
+        variables=("CLAUDE_CONFIG_DIR",),
+    ),
+    "codex": CommandPreset(
+        ("codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", "--ephemeral", "--color", "never"),
+        ("--model", MODEL_PLACE),
+        ("-c", f"model_reasoning_effort={EFFORT_PLACE}"),
+        ("-",),
+        {"none": "none", "minimal": "minimal", **_LOW_TO_HIGH},
+        ("CODEX_HOME",),
+    ),
+    "gemini": CommandPreset(
+        ("gemini", "--skip-trust", "--approval-mode", "default", "--output-format", "text"),
+        ("--model", MODEL_PLACE),
+        last=("--prompt", "Answer with the JSON document only."),
+    ),
+    "llm": CommandPreset(
+        ("llm", "prompt", "--no-stream", "--no-log"), ("--model", MODEL_PLACE), variables=("LLM_USER_PATH",)
+    ),
+    "ollama": CommandPreset(
+        ("ollama", "run"),
+        (MODEL_PLACE, "--hidethinking", "--nowordwrap", "--format", "json"),
+        (f"--think={EFFORT_PLACE}",),
+        efforts={"none": "false", "minimal": "low", **_LOW_TO_HIGH},
+        variables=("OLLAMA_HOST", "OLLAMA_MODELS"),
+        needs_model=True,
+    ),
+}
+
+
+def scrubbed_environment(environment: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:
+    """Return the variables that a program gets: those it needs to run, and `more`."""
+    kept = {key: value for key, value in environment.items() if key in KEPT_VARIABLES or key in more}
+    return {**kept, "NO_COLOR": "1", "TERM": "dumb"}
+
+
+def program_path(command: ModelCommand) -> str | None:
+    """Return the path of the program, or None if it is not found."""
+    import os  # searches import this module, and need neither
+    import shutil
+
+    return shutil.which(command.words[0], path=command.environment.get("PATH", os.defpath))
