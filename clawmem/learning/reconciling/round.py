@@ -236,7 +236,7 @@ class LearningRound:
             self._state.create(placement.entity, placement.title, self._people_around(event))
         fact = self._learned(
             as_additional(proposition) if decision.beside else proposition, event, self._state.new_id()
-        )
+        )._replace(related_entities=self._state.related(proposition, placement.entity))
         self.unknown_predicates.add(fact, event.id in self._extractor.by_model)
         if decision.outcome == ADD or not decision.targets:
             self._state.put(fact, placement.entity)

@@ -15,11 +15,20 @@ from clawmem.index.search.lookup import (
     facts_from_event,
     standing_facts_with,
 )
-from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
+from clawmem.learning.reconciling.entities import (
+    RELATION_PREDICATES,
+    EntityTitles,
+    Placement,
+    close_people,
+    place,
+    related_entities,
+)
 from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances
+from clawmem.learning.reconciling.para import kinds_of_objects, predicates_of_things
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
+from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
@@ -83,6 +92,8 @@ class RoundState:
         self._filed: _ProposalIndex | None = None
         self._relations: dict[str, Fact] | None = None
         self._close: dict[str, str] | None = None
+        self._catalog = work.vault.catalog_or_none() or Catalog({})
+        self._kinds: dict[str, str] | None = None
         self.proposals: list[Proposal] = []
         self.touched: set[str] = set()
 
@@ -140,6 +151,8 @@ class RoundState:
             self._close = None
             if self._relations is not None:
                 self._relations[fact.id] = fact
+        if self._kinds is not None:
+            self._kinds = {**kinds_of_objects([fact], self._catalog), **self._kinds}
 
     def count_mentions(self, titles: Iterable[str]) -> None:
         """Count each title once per statement."""
@@ -147,7 +160,13 @@ class RoundState:
 
     def place(self, proposition: Proposition) -> Placement:
         """Return where a fact of the proposition would go. Nothing is created."""
-        return place(proposition, self._titles, self._mentions, self._min_mentions, self._people_close)
+        return place(
+            proposition, self._titles, self._mentions, self._min_mentions, self._people_close, self._kinds_of_things
+        )
+
+    def related(self, proposition: Proposition, entity: str) -> tuple[str, ...]:
+        """Return the other known entities that a fact of this entity names."""
+        return related_entities(proposition, entity, self._titles)
 
     def names_here(self, proposition: Proposition, people: Collection[str]) -> Proposition:
         """Return the proposition with its people named as in a conversation of some people."""
@@ -209,6 +228,14 @@ class RoundState:
         if self._close is None:
             self._close = close_people(self._relations.values())
         return self._close
+
+    def _kinds_of_things(self) -> dict[str, str]:
+        """Return the kinds of the things that standing facts name, read where a fact is about an unknown thing."""
+        if self._kinds is None:
+            found = [one.fact for one in standing_facts_with(self._work.index, predicates_of_things(self._catalog))]
+            fresh = (fact for facts in self._subjects.values() for fact in facts.values())
+            self._kinds = kinds_of_objects((*found, *fresh), self._catalog)
+        return self._kinds
 
     def _about(self, subject: str) -> dict[str, Fact]:
         key = normal(subject)
