@@ -232,20 +232,26 @@ class LearningRound:
         if placement.entity is None:
             self._state.note(day_of(event.timestamp), proposition.statement)
             return LearningCandidate(proposition, ends.NOTED, "placement", placement.reason)
-        if placement.create:
+        adds = decision.outcome == ADD or not decision.targets
+        waits = self._state.waits(() if adds else decision.targets)
+        if placement.create and not waits:
             self._state.create(placement.entity, placement.title, self._people_around(event))
         fact = self._learned(
             as_additional(proposition) if decision.beside else proposition, event, self._state.new_id()
         )._replace(related_entities=self._state.related(proposition, placement.entity))
         self.unknown_predicates.add(fact, event.id in self._extractor.by_model)
-        if decision.outcome == ADD or not decision.targets:
-            self._state.put(fact, placement.entity)
-            return LearningCandidate(proposition, ends.ADDED, "placement", placement.reason, fact, placement.entity)
-        fact = self._replace(fact, decision, known, placement.entity, day_of(event.timestamp))
+        entity, reason = placement.entity, placement.reason
+        if waits:
+            reason = f"{reason} It waits for promotion to {entity}."
+            fact, entity = self._state.waiting(fact, placement)
+        if adds:
+            self._state.put(fact, entity)
+            return LearningCandidate(proposition, ends.ADDED, "placement", reason, fact, entity)
+        fact = self._replace(fact, decision, known, entity, day_of(event.timestamp))
         reason = decision.reason
         if fact.valid_from and fact.valid_from > self._state.now:
             reason += f" It begins on {fact.valid_from}. The known fact is valid until then."
-        return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, placement.entity)
+        return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, entity)
 
     def _replace(
         self, fact: Fact, decision: ReconcileDecision, known: Mapping[str, Fact], entity: str, said: str

@@ -32,14 +32,22 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.language.dates import stamp
+from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.summary import generated_part, with_generated
+from clawmem.model.proposals.promotion import waiting_for
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, topic
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.cursor import LearningCursor
-from clawmem.model.records.entity import Entity, items_path, kind_of, name_and_other
+from clawmem.model.records.entity import (
+    Entity,
+    candidate_place,
+    is_candidate_place,
+    items_path,
+    kind_of,
+    name_and_other,
+)
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 # British and American spelling.
@@ -94,6 +102,7 @@ class RoundState:
         self._close: dict[str, str] | None = None
         self._catalog = work.vault.catalog_or_none() or Catalog({})
         self._kinds: dict[str, str] | None = None
+        self._waits = work.vault.settings.words("learning.enter") == "promoted"
         self.proposals: list[Proposal] = []
         self.touched: set[str] = set()
 
@@ -163,6 +172,15 @@ class RoundState:
         return place(
             proposition, self._titles, self._mentions, self._min_mentions, self._people_close, self._kinds_of_things
         )
+
+    def waits(self, replaced: Iterable[str]) -> bool:
+        """Return whether a learned fact waits for promotion: a setting says so, and it replaces nothing in `life/`."""
+        return self._waits and all(is_candidate_place(self._entities[one]) for one in replaced)
+
+    def waiting(self, fact: Fact, placement: Placement) -> tuple[Fact, str]:
+        """Return a fact that waits, with the entity that it will go to, and its place among the day's candidates."""
+        title = placement.title if placement.create else None
+        return waiting_for(fact, placement.entity or "", title), candidate_place(day_of(self.now))
 
     def related(self, proposition: Proposition, entity: str) -> tuple[str, ...]:
         """Return the other known entities that a fact of this entity names."""

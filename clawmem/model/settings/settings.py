@@ -57,6 +57,24 @@ SETTINGS = (
         1,
         100,
     ),
+    Setting(
+        "learning.enter",
+        "choice",
+        "at_once",
+        "when learned facts enter life/: at once, or only when the nightly promotion lets them in; until then they are"
+        " candidates of their day",
+        choices=("at_once", "promoted"),
+    ),
+    Setting("access.context", "bool", True, "whether the facts that answer the question of a context count as used"),
+    Setting("access.why", "bool", False, "whether the fact that `why` explains counts as used"),
+    Setting("access.entity_show", "bool", False, "whether the facts that `entity show` prints count as used"),
+    Setting(
+        "tiers.policy",
+        "choice",
+        "recency",
+        "what makes a fact hot, warm or cold in a context: recency, importance or score",
+        choices=("recency", "importance", "score"),
+    ),
     Setting("promotion.max_facts", "int", 8, "the most facts promoted for one day", 0, 100),
     Setting("promotion.score", "float", 0.6, "the score from which a fact is worth thirty days", 0, 1),
     Setting(
@@ -78,11 +96,11 @@ SETTINGS = (
     Setting(
         "summary.weekly_day",
         "choice",
-        "monday",
+        "sunday",
         "the day of the week on which all summaries are generated again",
         choices=WEEKDAYS,
     ),
-    Setting("summary.weekly_hour", "int", 4, "the hour, UTC, of that day", 0, 23),
+    Setting("summary.weekly_hour", "int", 0, "the hour, UTC, of that day", 0, 23),
     Setting("history.limit", "int", 20, "how many entries log shows", 1, 100_000),
     Setting("llm.model", "optional", "", "the model that reads events, as litellm names it; empty: rules read them"),
     Setting("llm.api_base", "optional", "", "where the model is served; empty: where its provider serves it"),
