@@ -12,7 +12,7 @@ from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
-from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
+from clawmem.model.lifecycle.tiers import COLD, HOT, RECENCY_POLICY, WARM
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, PackedContext, Section, Shown, Unit, pack, render_context
 from clawmem.model.records.caller import Caller
@@ -26,7 +26,7 @@ from clawmem.serving.context.pages import (
     recent_units,
     summary_units,
 )
-from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_of
+from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_by, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units, words_of
 from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
@@ -85,7 +85,7 @@ def context(
     check_question(question or "")
     wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
     done, answering = run_query(vault, lambda index: context_in(vault, index, wish))
-    if not answering or as_of:
+    if not answering or as_of or not vault.settings.flag("access.context"):
         return done
     problem = record_access(vault, stamp(caller.now), answering)
     return done._replace(notices=(*done.notices, problem)) if problem else done
@@ -96,7 +96,13 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     caller, wanted = wish.caller, wish.wanted
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
     counted = count_accesses(unfolded_accesses(vault))
-    on = tiers_at(index, reader, counted, wanted) if wanted.as_of else current_tiers(index, reader, counted)
+    policy = vault.settings.words("tiers.policy")
+    if wanted.as_of:
+        on = tiers_at(index, reader, counted, wanted)
+    elif policy != RECENCY_POLICY:
+        on = tiers_by(index, reader, counted, policy)
+    else:
+        on = current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
