@@ -94,6 +94,8 @@ class LearningRound:
         self._people = people or {}
         self.unknown_predicates = UnknownPredicates(catalog)
         self.candidates: list[LearningCandidate] = []
+        # Known facts that an event said again, with the time of the event: each counts as an access.
+        self.mentioned: list[tuple[str, str]] = []
 
     def consider(self, event: Event, speakers: Collection[str]) -> None:
         """Extract the propositions of one event and decide about each. Add the results to `candidates`."""
@@ -216,6 +218,8 @@ class LearningRound:
         entity = self._state.entity_of(fact.id)
         # Confidence rises only with a second event, from a source at least as trusted, that is not older news.
         witness = not decision.contradicts and fact.source_event != event.id
+        if witness and event.role in ("user", "assistant"):
+            self.mentioned.append((fact.id, event.timestamp))
         if (
             witness
             and trust_rank(proposition.trust) >= trust_rank(fact.trust)
