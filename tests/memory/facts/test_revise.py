@@ -140,9 +140,8 @@ def test_random_revisions_leave_every_chain_sound(vault: Vault, caller: Caller, 
 
 
 def test_a_merge_is_surer_than_its_parts(vault: Vault, caller: Caller) -> None:
-    parts = [
-        draft_from_record({"fact": f"The bicycle is {one}", "confidence": 0.7}, caller.now) for one in ("old", "green")
-    ]
+    given = [{"fact": f"The bicycle is {one}", "confidence": 0.7} for one in ("old", "green")]
+    parts = [draft_from_record(one, caller.now) for one in given]
     ids = [one.fact.id for one in remember(vault, parts, caller).facts]
     joint = draft_from_record({"fact": "The bicycle is old and green"}, caller.now)
     assert merge(vault, ids, joint, caller).facts[0].fact.confidence == 0.91

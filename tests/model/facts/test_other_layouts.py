@@ -43,7 +43,7 @@ def test_nothing_of_it_is_lost_on_the_way_to_the_vault() -> None:
 
 
 STATED = [
-    ({"subject": "Jane", "relation_phrase": "moved to", "predicate": "lives_in", "objectText": "Oslo"}, "Jane moved to Oslo"),
+    ({"subject": "Jane", "relation_phrase": "moved to", "objectText": "Oslo"}, "Jane moved to Oslo"),
     ({"object_text": "Tea is served at four"}, "Tea is served at four"),
     ({"fact": "Jane is here", "subject": "Jane", "object_text": "here"}, "Jane is here"),
 ]  # fmt: skip
