@@ -22,6 +22,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import HandEdits
+from clawmem.vault.state.error_log import LoggedError, log_error
 from clawmem.vault.state.heartbeat_state import (
     HeartbeatRun,
     HeartbeatState,
@@ -79,6 +80,7 @@ def run_heartbeat(
         with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
             done = _run_locked(steps, vault, caller, model, on_progress, complete=not only)
             write_last_run(vault, _last_run(caller, done))
+            _log_failures(vault, caller, done)
             return done
     except ClawmemError as problem:
         record_failure(vault, caller, problem)
@@ -88,6 +90,14 @@ def run_heartbeat(
         with suppress(OSError, ClawmemError):
             record_failure(vault, caller, ClawmemError(f"{type(problem).__name__}: {redact(str(problem))}."))
         raise
+
+
+def _log_failures(vault: Vault, caller: Caller, done: HeartbeatResult) -> None:
+    """Add the errors of steps to the log of errors; a disk that does not take them is reported by the run itself."""
+    for name, one in done.failed:
+        with suppress(OSError):
+            entry = LoggedError(stamp(caller.now), f"heartbeat {name}", one.code, one.exit_code, redact(one.message))
+            log_error(vault.state, entry)
 
 
 def record_failure(vault: Vault, caller: Caller, problem: ClawmemError) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
@@ -52,6 +53,8 @@ def recall(
     entity: str | None,
     category: str | None,
     tag: str | None,
+    since: str | None,
+    until: str | None,
     as_of: str | None,
     at: str | None,
     include_superseded: bool,
@@ -67,7 +70,7 @@ def recall(
     if not asked:
         raise InvalidInput("The question is empty.", "Example: clawmem recall 'where does Jane live?'")
     here = point_in_time(call, at)
-    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded)
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded, since, until)
     most = limit or here.vault.settings.whole("defaults.limit")
     narrowed = [name for name, value in (("entity", entity), ("category", category), ("tag", tag)) if value]
     places = _places(where, of_facts=bool(narrowed or as_of))
@@ -82,13 +85,14 @@ def recall(
 
         return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
 
-    text = within_budget() if budget else None
+    made = cache(within_budget)
+    text = made() if budget else None
     lines, account = _lines(result, asked, explain), _account(result)
     talk = () if lines else (_nothing(places), *_what_else(result, places, narrowed), *(() if explain else account))
     lines += account if explain else []
     unable = [f"channel {name} {_channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
-        lambda: {**_data(result), **here.data, "context": lambda: _context_data(text or within_budget())},
+        lambda: {**_data(result), **here.data, **_texts(made)},
         lines if text is None else [text.text] if text.text else [],
         (*here.notices, *result.notices, *unable),
         PARTIAL if unable else DONE,
@@ -134,6 +138,9 @@ def _data(result: RecallResult) -> dict[str, Any]:
     return {
         **records,
         "weak": result.weak,
+        "answer_facts": [
+            {"id": one.fact.id, "fact": one.fact.fact, "entity": one.entity, "score": one.score} for one in result.found
+        ],
         "channels": {name: _channel_data(one) for name, one in result.channels.items()},
     }
 
@@ -155,6 +162,14 @@ def _channel_data(one: ChannelReport) -> dict[str, Any]:
         "hits": one.hits,
         **said({"why_not": one.why_not}),
         **({"unable": True} if one.unable else {}),
+    }
+
+
+def _texts(made: Callable[[], Brief | ContextResult]) -> dict[str, Any]:
+    """The text for a prompt, and the same under the name that other callers know; made where it is printed."""
+    return {
+        "context": lambda: _context_data(made()),
+        "llm_context": lambda: {"text": made().text, "token_count": made().tokens},
     }
 
 
@@ -251,6 +266,8 @@ VERB = Command(
         OF_ENTITY,
         OF_CATEGORY,
         WITH_TAG,
+        Parameter("since", "Only what was said or recorded on this day or later.", ("--since",)),
+        Parameter("until", "Only what was said or recorded up to the end of this day.", ("--until",)),
         AS_OF,
         AT,
         SUPERSEDED,
@@ -278,6 +295,8 @@ VERB = Command(
         "notes": [_LINE],
         "summaries": [_LINE],
         "weak": int,
+        "answer_facts": [{"id": str, "fact": str, "entity": str, "score": float}],
+        "llm_context": {"text": str, "token_count": int},
         "channels": {str: {"ran": bool, "hits": int, "why_not?": str, "unable?": {True}}},
         "context": "context",
         "at?": "point",

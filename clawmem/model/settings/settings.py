@@ -159,6 +159,13 @@ AGENTS, ANY_AGENT = "agents", "default"
 OF_AGENTS = (
     Setting("write", "places", "own, life, records", "where the agent may write"),
     Setting("read_only", "bool", False, "whether the agent only reads"),
+    Setting(
+        "domain",
+        "places",
+        "all",
+        "what the context of the agent is about: entities or folders such as projects; its own facts and the most"
+        " important ones are always in it",
+    ),
 )
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}

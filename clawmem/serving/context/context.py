@@ -83,12 +83,19 @@ def context(
     """
     owners = visible_owners(caller.agent, entity)[::-1]
     check_question(question or "")
-    wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
+    wanted = FactFilter(owners=owners, entity=entity, as_of=as_of, domain=domain_of(vault, caller.agent))
+    wish = ContextRequest(caller, budget, question, wanted, evidence)
     done, answering = run_query(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of or not vault.settings.flag("access.context"):
         return done
     problem = record_access(vault, stamp(caller.now), answering)
     return done._replace(notices=(*done.notices, problem)) if problem else done
+
+
+def domain_of(vault: Vault, agent: str | None) -> tuple[str, ...]:
+    """Return the entities and folders that the context of an agent is about; none if it is about everything."""
+    places = str(vault.settings.agent_value(agent, "domain")).split(", ") if agent else ["all"]
+    return () if {"all", "life"} & set(places) else tuple(places)
 
 
 def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[ContextResult, list[str]]:
@@ -99,8 +106,8 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     policy = vault.settings.words("tiers.policy")
     if wanted.as_of:
         on = tiers_at(index, reader, counted, wanted)
-    elif policy != RECENCY_POLICY:
-        on = tiers_by(index, reader, counted, policy)
+    elif policy != RECENCY_POLICY or wanted.domain:
+        on = tiers_by(index, reader, counted, policy, wanted.domain)
     else:
         on = current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
@@ -130,12 +137,15 @@ def _has_words(wish: ContextRequest) -> bool:
 
 
 def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
-    """Return the sections for a question; nothing is in them only because it is fresh."""
+    """Return the sections for a question; nothing is in them only because it is fresh.
+
+    Where the question asks for days, these come before the other answers.
+    """
     return [
         *(_always_public(on, way, wish) if asked.technical else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)),
+        *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
         _summaries(on, ()),
-        *_timeline(on, way, wish, asked.heard),
     ]
 
 
@@ -167,6 +177,7 @@ def _own_pages(index: Index, agent: str | None) -> list[Section]:
         return []
     more, folder = f"clawmem agent show {agent}", f"agents/{agent}"
     pages = {
+        frame.SOUL: page_units(index, f"{folder}/SOUL.md"),
         frame.HABITS: page_units(index, f"{folder}/TACIT.md"),
         frame.FOCUS: page_units(index, f"{folder}/CONTEXT.md"),
         frame.RECENT: recent_units(index, agent, _MOST_RECENT),

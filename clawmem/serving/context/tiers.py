@@ -59,9 +59,12 @@ def tiers_at(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCoun
     return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
 
 
-def tiers_by(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], policy: str) -> TierCounts:
-    """Return the current tiers by a policy of `tiers.policy` other than recency. It reads the columns of every fact."""
-    every = candidates_matching(index, reader, *condition_of(FactFilter(reader.owners, reader.entity)), then=False)
+def tiers_by(
+    index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], policy: str, domain: tuple[str, ...] = ()
+) -> TierCounts:
+    """Return the current tiers by a policy of `tiers.policy`, in a domain of an agent. It reads a row of every fact."""
+    wanted = FactFilter(reader.owners, reader.entity, domain=domain)
+    every = candidates_matching(index, reader, *condition_of(wanted), then=False)
     active = [_accessed(one, counted, reader) for one in every if one.shelf]
     moved = {one.n: one for one in _in_order([_by_policy(one, policy, reader) for one in active])}
     return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)

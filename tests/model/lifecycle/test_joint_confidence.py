@@ -10,7 +10,8 @@ from clawmem.model.lifecycle.reinforce import joint_confidence
 
 SHARES = st.none() | st.floats(0, 1)
 CASES = [
-    ((0.5, 0.5), 0.75), ((0.7, 0.6), 0.88), ((0.9, 0.9, 0.9), 0.99), ((0.6, None), 0.6), ((None, None), None), ((), None),
+    ((0.5, 0.5), 0.75), ((0.7, 0.6), 0.88), ((0.9, 0.9, 0.9), 0.99), ((0.6, None), 0.6), ((None, None), None),
+    ((), None),
 ]  # fmt: skip
 
 
