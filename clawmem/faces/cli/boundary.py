@@ -14,7 +14,10 @@ from clawmem.faces.cli.terminal import document, tell
 
 # Codes of errors in what a call asks for; they are not logged.
 _OF_THE_CALL = frozenset(
-    "refused not_permitted not_found ambiguous_id already_superseded secret invalid_input usage no_vault interrupted".split()
+    (
+        "refused not_permitted not_found ambiguous_id already_superseded secret invalid_input usage no_vault"
+        " interrupted"
+    ).split()
 )
 _READ_ONLY = "Reads still work; a change needs a writable disk and write permission."
 # SQLite error codes: no permission, busy, locked, no memory, read only, I/O error, damaged, full, cannot open,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, point_in_time
-from clawmem.faces.parts.parameters import AS_OF, AT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
-from clawmem.faces.parts.words import context_data, event_data, event_warning, said
+from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time
+from clawmem.faces.parts.parameters import AS_OF, AT, NARRATIVE, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
+from clawmem.faces.parts.words import NARRATED, context_data, event_data, event_warning, said
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
@@ -61,6 +61,7 @@ def recall(
     passes: int,
     budget: int | None,
     evidence: bool,
+    narrative: bool,
     explain: bool,
     strict: bool,
 ) -> Answer:
@@ -87,6 +88,8 @@ def recall(
 
     made = cache(within_budget)
     text = made() if budget else None
+    if narrative:
+        return _narrated(call, here, asked, result, {**_data(result), **here.data, **_texts(made)})
     lines, account = _lines(result, asked, explain), _account(result)
     talk = () if lines else (_nothing(places), *_what_else(result, places, narrowed), *(() if explain else account))
     lines += account if explain else []
@@ -98,6 +101,19 @@ def recall(
         PARTIAL if unable else DONE,
         talk,
     )
+
+
+def _narrated(call: Call, here: PointInTime, question: str, result: RecallResult, data: Mapping[str, Any]) -> Answer:
+    """The answer as text by a model; where there is none, why, and what was found."""
+    from clawmem.faces.parts.narrated import narrated  # few calls ask for it
+    from clawmem.index.search.lookup import PlacedFact
+
+    facts = [PlacedFact(one.fact, one.entity) for one in result.found]
+    heard = [one.event for one in result.heard if not one.is_order]
+    told = narrated(call, here.vault, here.caller, question, facts, heard)
+    lines = [told.text] if told.text else _lines(result, question, explain=False)
+    notices = (*here.notices, *result.notices, *told.notices)
+    return Answer({**data, "narrative": told.data}, lines, notices, told.exit_code)
 
 
 def _places(where: Sequence[str] | None, of_facts: bool) -> tuple[str, ...]:
@@ -284,6 +300,7 @@ VERB = Command(
             "budget", "Print a text for a prompt, with at most this number of tokens.", ("--budget", "-b"), int, least=1
         ),
         Parameter("evidence", "Include the quote and day of each fact in that text.", ("--evidence",), bool, False),
+        NARRATIVE,
         Parameter(
             "explain", "Show the scores of each result and the report of each channel.", ("--explain",), bool, False
         ),
@@ -299,6 +316,7 @@ VERB = Command(
         "llm_context": {"text": str, "token_count": int},
         "channels": {str: {"ran": bool, "hits": int, "why_not?": str, "unable?": {True}}},
         "context": "context",
+        "narrative?": NARRATED,
         "at?": "point",
     },
     (
