@@ -109,11 +109,12 @@ def place(
     entity. `relations` returns the people close to the speaker, as `close_people` does, and `kinds` the kinds of the
     things that known facts name, as `kinds_of_objects` does.
     """
-    stated = [hint for hint in proposition.entity_hints if hint.role in _ABOUT]
+    stated = [hint for hint in proposition.entity_hints[:1] if hint.entity]
+    stated += [hint for hint in proposition.entity_hints if hint.role in _ABOUT and hint not in stated]
     entity = None if stated else titles.of_subject(proposition.subject or "")
     if entity:
         return Placement(entity, False, proposition.subject or "", f"{proposition.subject} is about {entity}.")
-    others = [hint for hint in proposition.entity_hints if hint.role not in (*_ABOUT, HERE)]
+    others = [hint for hint in proposition.entity_hints if hint not in stated and hint.role != HERE]
     for given in (*stated, *subject_hints(proposition, kinds), *others):
         hint = given if _known(given, titles) else _as_relation(given, relations)
         entity = _known(hint, titles)
@@ -159,6 +160,8 @@ def entity_name(hint: EntityHint) -> str | None:
 
 
 def _known(hint: EntityHint, names: EntityTitles) -> str | None:
+    if hint.entity and hint.entity in names:
+        return hint.entity
     title = normal(hint.title)
     return names.get(hint.kind, title) or names.get("", title) or names.get("", normal(entity_name(hint) or ""))
 

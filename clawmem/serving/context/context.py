@@ -220,7 +220,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     def beyond(shown: Shown) -> int:
         return further - len(among & shown.keys())
 
-    section = Section(frame.TIMELINE, given(units), more, share=TIMELINE_SHARE, turn=3, further=beyond)
+    section = Section(frame.TIMELINE, given(units), more, share=TIMELINE_SHARE, turn=1, further=beyond)
     return [section] if units else []
 
 

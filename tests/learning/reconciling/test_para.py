@@ -66,6 +66,12 @@ PLACES = [
     (says("Bergen", "is", "wet", EntityHint("place", "Bergen", "about")), "resources/bergen", True),
     (says("tides", "are", "slow", EntityHint("topic", "Tides", "about")), "resources/tides", True),
     (says("Bo", "likes", "tea", EntityHint("person", "Bo", "about")), "areas/people/dana", False),
+    (says("it", "uses", "Go", EntityHint("project", "Atlas 2", "mention", "projects/atlas")), "projects/atlas", False),
+    (
+        says("Corvid Labs", "uses", "Go", EntityHint("company", "x", "mention", "areas/companies/corvid")),
+        "areas/companies/corvid",
+        False,
+    ),
     (says("Heron", "", "", EntityHint("project", "Heron", "asked")), "projects/heron", True),
     # The project of the conversation.
     (says("the project", "uses", "pnpm", EntityHint("project", "shop", HERE)), "projects/shop", True),

@@ -1,0 +1,69 @@
+"""Only what was said or recorded on some days, whatever the kind of hit."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from clawmem.index.search.channels import FactFilter, is_within
+from clawmem.learning.ingest import ingest
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.pages.notes import note
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
+from clawmem.serving.recall.recall import RECALL_KINDS, recall
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+
+
+@pytest.fixture
+def boats(vault: Vault, caller: Caller) -> Vault:
+    for days in (0, 40):
+        then = caller._replace(now=caller.now - timedelta(days=days))
+        given = {"fact": f"The boat was seen {days} days ago", "metadata": {"said_at": then.now.isoformat()}}
+        remember(vault, [draft_from_record(given, caller.now)], caller)
+        said = Message(1, "user", f"Where is the boat, {days}?", then.now.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        ingest(vault, [said], then, f"chat{days}")
+        note(vault, f"Painted the boat {days}", then)
+    return vault
+
+
+FOUND = [
+    ({}, {"0", "40"}),
+    ({"since": "2026-11-01"}, {"0"}),
+    ({"until": "2026-11-01"}, {"40"}),
+    ({"since": "2026-10-12", "until": "2026-10-12"}, {"40"}),
+    ({"since": "2026-10-13", "until": "2026-11-20"}, set()),
+]
+
+
+@pytest.mark.parametrize(("days", "found"), FOUND)
+def test_every_kind_of_hit_is_of_these_days(
+    boats: Vault, caller: Caller, days: dict[str, str], found: set[str]
+) -> None:
+    done = recall(boats, "the boat", caller, FactFilter(**days), 20, RECALL_KINDS)  # type: ignore[arg-type]
+    texts = (
+        [one.fact.fact for one in done.found]
+        + [one.event.text for one in done.heard]
+        + [one.text for one in done.noted]
+    )
+    assert {
+        number
+        for number in ("0", "40")
+        for text in texts
+        if number in text.replace("40", "x" if number == "0" else "40")
+    } == found
+
+
+def test_an_unknown_day_is_outside_of_every_bound() -> None:
+    assert is_within(None, FactFilter())
+    assert not is_within(None, FactFilter(since="2026-01-01"))
+
+
+def test_the_options(clawmem: Command) -> None:
+    assert clawmem("remember", "The boat is blue.").code == 0
+    assert "blue" in clawmem("recall", "the boat", "--since", "2026-11").out
+    assert clawmem("recall", "the boat", "--until", "2026-10").out == ""
+    assert clawmem("recall", "the boat", "--since", "2026-12", "--until", "2026-11").code == 2
