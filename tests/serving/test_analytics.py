@@ -16,12 +16,8 @@ USED = "2026-11-21T10:00:00Z"
 
 
 def test_what_is_asked_for_and_what_never(vault: Vault, caller: Caller) -> None:
-    given = [
-        ("The bicycle is green", "resources/bike"),
-        ("The car is red", "resources/car"),
-        ("The boat is old", "resources/car"),
-    ]
-    drafts = [draft_from_record({"fact": fact, "entity": entity}, caller.now) for fact, entity in given]
+    given = [("The bicycle is green", "bike"), ("The car is red", "car"), ("The boat is old", "car")]
+    drafts = [draft_from_record({"fact": fact, "entity": f"resources/{name}"}, caller.now) for fact, name in given]
     bike, car, boat = (one.fact.id for one in remember(vault, drafts, caller).facts)
     agent = caller._replace(agent="finance")
     remember(vault, [draft_from_record({"fact": "A budget", "entity": "@finance/projects/budget"}, caller.now)], agent)

@@ -61,8 +61,8 @@ def test_a_domain_keeps_other_facts_out(office: Vault, caller: Caller, question:
 def test_the_days_of_a_question_come_before_its_other_answers(vault: Vault, caller: Caller) -> None:
     drafts = [
         draft_from_record({"fact": fact, "valid_from": day}, caller.now)
-        for fact, day in (("The boat was painted", "2026-11-20"), ("The boat is blue", "2025-01-01"))
+        for fact, day in (("The boat was painted", "2026-11-20"), ("The boat gets painted in spring", "2025-01-01"))
     ]
     remember(vault, drafts, caller)
-    text = context(vault, caller, 1000, "what happened to the boat on 2026-11-20?").text
-    assert text.index("## In the days asked about") < text.index("boat is blue")
+    text = context(vault, caller, 1000, "was the boat painted on 2026-11-20?").text
+    assert text.index("## In the days asked about") < text.index("boat gets painted in spring")
