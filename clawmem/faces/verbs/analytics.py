@@ -38,20 +38,21 @@ def _fact(one: PlacedFact) -> dict[str, object]:
 
 
 def _lines(done: Analytics) -> Iterator[str]:
-    yield f"{counted(done.facts, 'active fact')}: {done.asked_for} asked for, {counted(done.accesses, 'access', 'accesses')}"
+    accesses = counted(done.accesses, "access", "accesses")
+    yield f"{counted(done.facts, 'active fact')}: {done.asked_for} asked for, {accesses}"
     if done.most:
         yield "Asked for most:"
-        yield from (
-            f"  {one.fact.access_count:>4}  {one.fact.id}  {one.fact.fact}  ({one.entity})" for one in done.most
-        )
+        yield from (_line(f"{one.fact.access_count:>4}", one) for one in done.most)
     if done.never:
         yield f"Never asked for, oldest first ({done.facts - done.asked_for} in all):"
-        yield from (
-            f"  {one.fact.timestamp[:10]}  {one.fact.id}  {one.fact.fact}  ({one.entity})" for one in done.never
-        )
+        yield from (_line(one.fact.timestamp[:10], one) for one in done.never)
     if done.entities:
         yield "By entity (facts, asked for, accesses):"
         yield from map(_entity, done.entities)
+
+
+def _line(first: str, one: PlacedFact) -> str:
+    return f"  {first}  {one.fact.id}  {one.fact.fact}  ({one.entity})"
 
 
 def _entity(one: EntityUse) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.configure import change_setting
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault
 
@@ -59,10 +61,8 @@ def test_a_domain_keeps_other_facts_out(office: Vault, caller: Caller, question:
 
 
 def test_the_days_of_a_question_come_before_its_other_answers(vault: Vault, caller: Caller) -> None:
-    drafts = [
-        draft_from_record({"fact": fact, "valid_from": day}, caller.now)
-        for fact, day in (("The boat was painted", "2026-11-20"), ("The boat gets painted in spring", "2025-01-01"))
-    ]
+    drafts = [draft_from_record({"fact": "The boat was painted", "valid_from": "2026-11-20"}, caller.now)]
     remember(vault, drafts, caller)
+    ingest(vault, [Message(1, "user", "Was the boat painted?", "2026-10-01T08:00:00Z")], caller, "chat")
     text = context(vault, caller, 1000, "was the boat painted on 2026-11-20?").text
-    assert text.index("## In the days asked about") < text.index("boat gets painted in spring")
+    assert text.index("## In the days asked about") < text.index("## Said before")
