@@ -9,6 +9,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.records.event import Event
 
 WORKS_ON = "works_on"
 # The role of the project that the event of a proposition belongs to.
@@ -25,7 +26,9 @@ _WORD = r"[^\W_][\w.+#&-]*"
 _CAPITAL = r"[^\Wa-z_][\w.+#&-]*"
 _PROJECT_FIRST = re.compile(rf"{_DETERMINER}[Pp]roject (?P<name>{_CAPITAL}(?: {_CAPITAL})?)")
 _PROJECT_LAST = re.compile(rf"{_DETERMINER}(?P<name>{_WORD}(?: {_WORD})?) {_PROJECT}")
-_UNNAMED = re.compile(rf"(?:[Tt]he|[Oo]ur|[Tt]his|[Mm]y) {_PROJECT}(?:['’]s .+)?")
+# A project without its name, and a thing without an owner: in talk about a project, both mean that project.
+_UNNAMED = re.compile(rf"(?:[Tt]he|[Oo]ur|[Tt]his|[Mm]y|\S.{{0,60}}['’]s) {_PROJECT}(?:['’]s .+)?")
+_UNOWNED = re.compile(r"(?!(?:[Tt]he )?user\b)(?:[Tt]he |[Oo]ur )?[a-z][\w.-]*(?: [\w.-]+){0,4}")
 _CALLED = re.compile(rf"\b(?:called|named) (?P<name>{_CAPITAL}(?: {_CAPITAL})*)")
 _NAME = re.compile(r"[^\Wa-z_][\w.+#&'’-]*(?: [^\Wa-z_][\w.+#&'’-]*){0,3}")
 _PART_OF = re.compile(r"['’]s? .+$|['’]s$")
@@ -37,11 +40,11 @@ _MOST_WORDS = 5
 def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str]]) -> Iterator[EntityHint]:
     """Yield the thing, not a person, that the subject or the object of a proposition names.
 
-    `kinds` returns the kinds of things that facts name, by normalised name. "The project" is the one of the
-    conversation, which a hint with the role `HERE` names.
+    `kinds` returns the kinds of things that facts name, by normalised name. "The project" and "the staging port" are
+    those of the project of the conversation, which a hint with the role `HERE` names.
     """
     subject = proposition.subject or ""
-    if _UNNAMED.fullmatch(subject):
+    if _UNNAMED.fullmatch(subject) or _UNOWNED.fullmatch(subject):
         yield from (
             EntityHint("project", hint.title, "about") for hint in proposition.entity_hints if hint.role == HERE
         )
@@ -54,6 +57,15 @@ def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str
             yield EntityHint(kind, name, "fact")
     if proposition.predicate == WORKS_ON and (worked := project_name(proposition.object or "")):
         yield EntityHint("project", worked, "work")
+
+
+def with_project(proposition: Proposition, event: Event) -> Proposition:
+    """Return the proposition with the project that the event belongs to, if a transcript names one."""
+    project = (event.metadata or {}).get("project")
+    if not isinstance(project, str) or not project.strip():
+        return proposition
+    hints = (*proposition.entity_hints, EntityHint("project", project.strip(), HERE))
+    return proposition._replace(entity_hints=hints)
 
 
 def named_thing(text: str) -> EntityHint | None:

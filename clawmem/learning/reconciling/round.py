@@ -11,6 +11,7 @@ from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge
 from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
 from clawmem.learning.reconciling.namesakes import conversation_of
+from clawmem.learning.reconciling.para import HERE, with_project
 from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
 from clawmem.learning.reconciling.review import (
@@ -136,9 +137,9 @@ class LearningRound:
         return None
 
     def _decide(self, proposition: Proposition, event: Event) -> LearningCandidate:
-        proposition = self._state.names_here(proposition, self._people_around(event))
+        proposition = self._state.names_here(with_project(proposition, event), self._people_around(event))
         proposition = self._state.in_known_spelling(drop_unfit_predicate(mark_change(proposition, event.text)))
-        self._state.count_mentions(hint.title for hint in proposition.entity_hints)
+        self._state.count_mentions(hint.title for hint in proposition.entity_hints if hint.role != HERE)
         if proposition.category == CORRECTION:
             return self._correct(proposition, event)
         if proposition.category == RETRACTION:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from clawmem.learning.reconciling.entities import EntityTitles, place, related_entities
-from clawmem.learning.reconciling.para import HERE, kinds_of_objects, named_thing, names_in, project_name
+from clawmem.learning.reconciling.para import HERE, kinds_of_objects, named_thing, names_in, project_name, with_project
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.records.event import Event
 
 SPEAKER = EntityHint("person", "Dana", "speaker")
 CATALOG = catalog_from_mapping({"works_at": {"value": "organisation"}, "works_on": {}, "likes": {}})
@@ -76,7 +77,14 @@ PLACES = [
     # The project of the conversation.
     (says("the project", "uses", "pnpm", EntityHint("project", "shop", HERE)), "projects/shop", True),
     (says("our repo", "uses", "pnpm", EntityHint("project", "Atlas", HERE)), "projects/atlas", False),
+    (says("Dana's project", "uses", "pnpm", EntityHint("project", "shop", HERE)), "projects/shop", True),
+    (says("the staging port", "set_to", "9090", EntityHint("project", "shop", HERE)), "projects/shop", True),
+    (says("prod", "uses", "node 20", EntityHint("project", "shop", HERE)), "projects/shop", True),
     (says("Dana", "likes", "tea", EntityHint("project", "shop", HERE)), "areas/people/dana", False),
+    (says("the user", "likes", "tea", EntityHint("project", "shop", HERE)), "areas/people/dana", False),
+    (says("the user's wife", "likes", "tea", EntityHint("project", "shop", HERE)), "areas/people/dana", False),
+    (says("Dana's favourite tea", "is", "Assam", EntityHint("project", "shop", HERE)), "areas/people/dana", False),
+    (says("the staging port", "set_to", "9090"), "areas/people/dana", False),
     (says("the project", "uses", "pnpm"), "areas/people/dana", False),
 ]
 
@@ -146,3 +154,10 @@ def test_the_name_of_a_project() -> None:
 def test_the_names_in_a_text() -> None:
     found = list(names_in("The user met Ana Berg's team at Corvid."))
     assert found == ["ana berg", "ana", "berg", "corvid"]
+
+
+def test_the_project_of_an_event_comes_with_its_propositions() -> None:
+    event = Event("ev_1", "2026-11-20T08:00:00Z", "user", "We use pnpm.", metadata={"project": "shop"})
+    assert with_project(says("Dana"), event).entity_hints == (SPEAKER, EntityHint("project", "shop", HERE))
+    for metadata in (None, {}, {"project": " "}, {"project": 3}):
+        assert with_project(says("Dana"), event._replace(metadata=metadata)) == says("Dana")
