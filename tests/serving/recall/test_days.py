@@ -60,3 +60,14 @@ def test_the_options(clawmem: Command) -> None:
     assert "blue" in clawmem("recall", "the boat", "--since", "2026-11").out
     assert clawmem("recall", "the boat", "--until", "2026-10").out == ""
     assert clawmem("recall", "the boat", "--since", "2026-12", "--until", "2026-11").code == 2
+
+
+def test_the_words_that_a_fact_quotes_are_searched(vault: Vault, caller: Caller) -> None:
+    said = Message(1, "user", "The catamaran goes out at dawn on Sundays.", "2026-11-20T08:00:00Z")
+    ingest(vault, [said], caller, "chat")
+    event = recall(vault, "catamaran", caller, FactFilter(), 5, ("events",)).heard[0].event
+    quoting = {"fact": "The user sails early", "source_event": event.id, "source_text": "catamaran goes out at dawn"}
+    remember(vault, [draft_from_record(quoting, caller.now)], caller)
+    assert [one.fact.fact for one in recall(vault, "catamaran", caller, FactFilter(), 5).found] == [
+        "The user sails early"
+    ]
