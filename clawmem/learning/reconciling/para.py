@@ -27,7 +27,7 @@ _CAPITAL = r"[^\Wa-z_][\w.+#&-]*"
 _PROJECT_FIRST = re.compile(rf"{_DETERMINER}[Pp]roject (?P<name>{_CAPITAL}(?: {_CAPITAL})?)")
 _PROJECT_LAST = re.compile(rf"{_DETERMINER}(?P<name>{_WORD}(?: {_WORD})?) {_PROJECT}")
 # A project without its name, and a thing without an owner: in talk about a project, both mean that project.
-_UNNAMED = re.compile(rf"(?:[Tt]he|[Oo]ur|[Tt]his|[Mm]y|\S.{{0,60}}['’]s) {_PROJECT}(?:['’]s .+)?")
+_UNNAMED = re.compile(rf"(?:[Tt]he|[Oo]ur|[Tt]his|[Mm]y|\S.{{0,60}}['’]s) (?:{_PROJECT}|[Tt]eam)(?:['’]s .+)?")
 _UNOWNED = re.compile(r"(?!(?:[Tt]he )?user\b)(?:[Tt]he |[Oo]ur )?[a-z][\w.-]*(?: [\w.-]+){0,4}")
 _CALLED = re.compile(rf"\b(?:called|named) (?P<name>{_CAPITAL}(?: {_CAPITAL})*)")
 _NAME = re.compile(r"[^\Wa-z_][\w.+#&'’-]*(?: [^\Wa-z_][\w.+#&'’-]*){0,3}")

@@ -78,6 +78,7 @@ PLACES = [
     (says("the project", "uses", "pnpm", EntityHint("project", "shop", HERE)), "projects/shop", True),
     (says("our repo", "uses", "pnpm", EntityHint("project", "Atlas", HERE)), "projects/atlas", False),
     (says("Dana's project", "uses", "pnpm", EntityHint("project", "shop", HERE)), "projects/shop", True),
+    (says("the user's team", "uses", "pnpm", EntityHint("project", "shop", HERE)), "projects/shop", True),
     (says("the staging port", "set_to", "9090", EntityHint("project", "shop", HERE)), "projects/shop", True),
     (says("prod", "uses", "node 20", EntityHint("project", "shop", HERE)), "projects/shop", True),
     (says("Dana", "likes", "tea", EntityHint("project", "shop", HERE)), "areas/people/dana", False),
