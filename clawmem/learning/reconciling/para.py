@@ -28,6 +28,7 @@ _PROJECT_FIRST = re.compile(rf"{_DETERMINER}[Pp]roject (?P<name>{_CAPITAL}(?: {_
 _PROJECT_LAST = re.compile(rf"{_DETERMINER}(?P<name>{_WORD}(?: {_WORD})?) {_PROJECT}")
 # A project without its name, and a thing without an owner: in talk about a project, both mean that project.
 _UNNAMED = re.compile(rf"(?:[Tt]he|[Oo]ur|[Tt]his|[Mm]y|\S.{{0,60}}['’]s) (?:{_PROJECT}|[Tt]eam)(?:['’]s .+)?")
+_TEAM_SAYS = re.compile(r"(?:\S+ )?\S+['’]s (?:project|team) ")
 _UNOWNED = re.compile(r"(?!(?:[Tt]he )?user\b)(?:[Tt]he |[Oo]ur )?[a-z][\w.-]*(?: [\w.-]+){0,4}")
 _CALLED = re.compile(rf"\b(?:called|named) (?P<name>{_CAPITAL}(?: {_CAPITAL})*)")
 _NAME = re.compile(r"[^\Wa-z_][\w.+#&'’-]*(?: [^\Wa-z_][\w.+#&'’-]*){0,3}")
@@ -44,7 +45,8 @@ def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str
     those of the project of the conversation, which a hint with the role `HERE` names.
     """
     subject = proposition.subject or ""
-    if _UNNAMED.fullmatch(subject) or _UNOWNED.fullmatch(subject):
+    of_team = _TEAM_SAYS.match(proposition.statement)
+    if of_team or _UNNAMED.fullmatch(subject) or _UNOWNED.fullmatch(subject):
         yield from (
             EntityHint("project", hint.title, "about") for hint in proposition.entity_hints if hint.role == HERE
         )

@@ -157,6 +157,14 @@ def test_the_names_in_a_text() -> None:
     assert found == ["ana berg", "ana", "berg", "corvid"]
 
 
+def test_what_a_team_does_belongs_to_its_project() -> None:
+    here = EntityHint("project", "shop", HERE)
+    decided = says("the user", "decided", "pnpm", here)._replace(statement="The user's team decided on pnpm.")
+    assert place(decided, EntityTitles(KNOWN)).entity == "projects/shop"
+    alone = decided._replace(entity_hints=(SPEAKER,))
+    assert place(alone, EntityTitles(KNOWN)).entity == "areas/people/dana"
+
+
 def test_the_project_of_an_event_comes_with_its_propositions() -> None:
     event = Event("ev_1", "2026-11-20T08:00:00Z", "user", "We use pnpm.", metadata={"project": "shop"})
     assert with_project(says("Dana"), event).entity_hints == (SPEAKER, EntityHint("project", "shop", HERE))
