@@ -219,12 +219,16 @@ def start_early_scan(arguments: Sequence[str]) -> None:
     from clawmem.vault.commit.early_scan import start_early
 
     try:
-        runtime = from_process(_option(arguments, "--vault"))
-        vault = runtime.vault()
+        vault = runtime_of(arguments).vault()
         vault.early_scan = start_early(vault)
     except (ClawmemError, OSError):
         return
     _OPENED_EARLY[vault.root] = vault
+
+
+def runtime_of(arguments: Sequence[str]) -> Runtime:
+    """Return the runtime of this process with the vault that its arguments name."""
+    return from_process(_option(arguments, "--vault"))
 
 
 def _option(arguments: Sequence[str], name: str) -> str | None:

@@ -40,6 +40,16 @@ class Asked(NamedTuple):
         """The facts that were shown to be judged, as the data they came as."""
         return self._data("facts")
 
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The lines that were shown to be told in sentences, as the data they came as."""
+        return self._data("lines")
+
+    @property
+    def narrates(self) -> bool:
+        """Whether the narrative of a day is asked for."""
+        return any(one["content"].startswith("You write the note of one day") for one in self.messages)
+
     def _data(self, what: str) -> list[dict[str, Any]]:
         told = next(one["content"] for one in self.messages if f"<{what}>" in one["content"] and one["role"] == "user")
         inside = told.split(f"<{what}>\n", 1)[1].rsplit(f"\n</{what}>", 1)[0]
@@ -52,14 +62,17 @@ Behaviour = Callable[[Asked], Wire]
 class Loopback:
     """A running server: where it is, what it was asked, and what it does next; the last behaviour stays."""
 
-    def __init__(self, address: str, behaviours: Sequence[Behaviour]) -> None:
+    def __init__(self, address: str, behaviours: Sequence[Behaviour], narrates: bool) -> None:
         self.address = address
         self.asked: list[Asked] = []
         self._behaviours = list(behaviours)
+        self._narrates = narrates
         self._lock = Lock()
 
     def next(self, asked: Asked) -> Wire:
-        """What to answer."""
+        """What to answer. A night also asks for narratives: where no test is about them, there is nothing to tell."""
+        if asked.narrates and not self._narrates:
+            return says('{"happened": [], "decided": [], "learned": [], "open": []}')(asked)
         with self._lock:
             self.asked.append(asked)
             behaviour = self._behaviours.pop(0) if len(self._behaviours) > 1 else self._behaviours[0]
@@ -67,11 +80,11 @@ class Loopback:
 
 
 @contextmanager
-def serving(*behaviours: Behaviour) -> Iterator[Loopback]:
-    """A server that shows these behaviours, one a request."""
+def serving(*behaviours: Behaviour, narrates: bool = False) -> Iterator[Loopback]:
+    """A server that shows these behaviours, one a request; with `narrates`, also to requests for narratives."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     server.daemon_threads = True
-    loopback = Loopback(f"http://127.0.0.1:{server.server_address[1]}/v1", behaviours)
+    loopback = Loopback(f"http://127.0.0.1:{server.server_address[1]}/v1", behaviours, narrates)
     # Once it is set nobody is kept waiting: a call that was given up would else last into the tests that follow.
     over = Event()
 

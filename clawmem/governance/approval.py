@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, facts_about
-from clawmem.memory.entities.places import entity_for_draft, new_entity_files
+from clawmem.memory.entities.moving import FactMove, move_writes
+from clawmem.memory.entities.places import entity_for_draft, new_entity_files, resolve_entity
 from clawmem.memory.entities.predicates import with_catalog_entry
 from clawmem.memory.facts.remember import with_identity
 from clawmem.memory.history.evidence import find_event
@@ -22,7 +23,13 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.succession import Succession, correct, succeed
 from clawmem.model.merging.facts.fields import merge_links
-from clawmem.model.proposals.promotion import PromotionScore, mark_promoted, promotion_of, promotion_refusal
+from clawmem.model.proposals.promotion import (
+    PromotionScore,
+    mark_promoted,
+    promotion_of,
+    promotion_refusal,
+    without_place,
+)
 from clawmem.model.proposals.proposal import (
     END,
     LINE,
@@ -154,8 +161,10 @@ def _promotion(work: WriteScope, proposal: Proposal, worth: PromotionWorth, targ
     against = promotion_refusal(target.fact, target.entity, day_of(stamp(work.caller.now)))
     if against:
         raise Refused(f"{target.fact.id} can no longer be promoted: {against}.", hint)
-    lifted = PlacedFact(mark_promoted(target.fact, worth.on, _judgement(worth), proposal.id), target.entity)
-    return ApprovalPlan((lifted,), ("updated",), _items(work, [lifted]), target.entity)
+    marked = without_place(mark_promoted(target.fact, worth.on, _judgement(worth), proposal.id))
+    entity = resolve_entity(work.index, proposal.entity or target.entity, work.caller)
+    writes = move_writes(work, [FactMove(marked, target.entity, entity, proposal.title)])
+    return ApprovalPlan((PlacedFact(marked, entity),), ("updated",), writes, entity)
 
 
 def _judgement(worth: PromotionWorth) -> PromotionScore:

@@ -22,6 +22,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import HandEdits
+from clawmem.vault.state.error_log import LoggedError, log_error
 from clawmem.vault.state.heartbeat_state import (
     HeartbeatRun,
     HeartbeatState,
@@ -62,11 +63,12 @@ def run_heartbeat(
     on_progress: Callable[[str], None] | None = None,
     only: Collection[str] = (),
     judge: Model | None = None,
+    narrator: Model | None = None,
 ) -> HeartbeatResult:
     """Run every step that is due once. No commit is made if there is nothing to do.
 
-    `model` reads events, and `judge` judges facts for promotion (None: the rules do). `on_progress` receives one line
-    before each step. `only` limits the run to the steps with these names. If a model did not read every event, the
+    `model` reads events, `judge` judges facts for promotion (None: the rules do), and `narrator` writes the narratives
+    of days (None: there are none). `on_progress` receives one line before each step. `only` limits the run to the steps with these names. If a model did not read every event, the
     reason is among the failures and the unread events wait for the next run.
 
     Raise Locked if another heartbeat or writer holds the vault longer than `lock.wait_seconds`. Raise InvalidInput if
@@ -75,13 +77,14 @@ def run_heartbeat(
     steps = choose_steps(only)
     caller = caller._replace(unattended=True)
     check_not_read_only(vault, caller)
-    run = StepContext(vault, caller, HeartbeatState(), model, dry_run, {}, judge)
+    run = StepContext(vault, caller, HeartbeatState(), model, dry_run, {}, judge, narrator)
     if dry_run:
         return _run_steps(steps, run._replace(last=read_heartbeat_state(vault)), on_progress)
     try:
         with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
             done = _run_locked(steps, run, on_progress, complete=not only)
             write_last_run(vault, _last_run(caller, done))
+            _log_failures(vault, caller, done)
             return done
     except ClawmemError as problem:
         record_failure(vault, caller, problem)
@@ -91,6 +94,14 @@ def run_heartbeat(
         with suppress(OSError, ClawmemError):
             record_failure(vault, caller, ClawmemError(f"{type(problem).__name__}: {redact(str(problem))}."))
         raise
+
+
+def _log_failures(vault: Vault, caller: Caller, done: HeartbeatResult) -> None:
+    """Add the errors of steps to the log of errors; a disk that does not take them is reported by the run itself."""
+    for name, one in done.failed:
+        with suppress(OSError):
+            entry = LoggedError(stamp(caller.now), f"heartbeat {name}", one.code, one.exit_code, redact(one.message))
+            log_error(vault.state, entry)
 
 
 def record_failure(vault: Vault, caller: Caller, problem: ClawmemError) -> None:

@@ -16,7 +16,8 @@ class StepContext(NamedTuple):
     """The input of a step.
 
     `last` is the state stored by the last heartbeat. `results` maps the names of earlier steps to their results; steps
-    that were not due or failed are missing. `model` reads events, and `judge` judges facts for promotion.
+    that were not due or failed are missing. `model` reads events, `judge` judges facts for promotion, and `narrator`
+    writes the narratives of days.
     """
 
     vault: Vault
@@ -26,6 +27,7 @@ class StepContext(NamedTuple):
     dry_run: bool
     results: Mapping[str, Any]
     judge: Model | None = None
+    narrator: Model | None = None
 
 
 class Due(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem import __version__
-from clawmem.errors import ClawmemError
+from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.heartbeat import reports
 from clawmem.heartbeat.nights import nights_due, promote_nights
 from clawmem.heartbeat.step import Due, Step, StepContext
@@ -60,6 +60,14 @@ def _synthesize_promoted(run: StepContext) -> SynthesizeResult:
     return synthesize(run.vault, run.caller, _noted_days(run))
 
 
+def _narrate(run: StepContext) -> SynthesizeResult:
+    return synthesize(run.vault, run.caller, nights_due(run), model=run.narrator)
+
+
+def _narrate_failures(done: SynthesizeResult) -> Iterable[tuple[str | None, ClawmemError]]:
+    return [("model" if isinstance(one, BudgetSpent | ModelFailed) else None, one) for one in done.problems]
+
+
 def _upkeep(run: StepContext) -> UpkeepResult:
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
@@ -74,6 +82,9 @@ def _embed_failures(done: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemErr
 _ALWAYS = Due("at every heartbeat", lambda run: True)
 _WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
 _NIGHTLY = Due("once for each day, after promotion.hour", nights_due)
+_NARRATING = Due(
+    "once for each day, if a model is set", lambda run: run.narrator and not run.dry_run and nights_due(run)
+)
 _PROMOTED_NOTES = Due("if promotion turned notes into facts", lambda run: not run.dry_run and _noted_days(run))
 
 STEPS = (
@@ -97,6 +108,8 @@ STEPS = (
          reports.PROMOTE, lambda done: done.failed),
     Step("promoted-notes", "Rewrite the daily notes of days whose notes became facts.", _PROMOTED_NOTES,
          _synthesize_promoted),
+    Step("narrate", "Let the model write the narratives of the days that were promoted.", _NARRATING, _narrate,
+         failures=_narrate_failures),
     Step("tacit", "Propose patterns for TACIT.md.", _ALWAYS,
          lambda run: propose_tacit(run.vault, run.caller, run.dry_run), reports.TACIT),
     Step("summaries", "Refresh the summaries of changed entities.", _ALWAYS,

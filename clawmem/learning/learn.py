@@ -36,6 +36,7 @@ from clawmem.model.records.cursor import (
     render_cursor,
 )
 from clawmem.model.records.event import Event, parse_events, people_in
+from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.reading_state import keep_reading_state
 from clawmem.vault.vault import Vault
 
@@ -126,6 +127,8 @@ def learn(
             change = _change(state, learning.candidates, len(events), reached)
             commit = work.commit([add_event(change, read.telemetry, work.read)])[-1]
             _keep_progress(vault, read, dry_run)
+            unrecorded = {record_access(vault, moment, [fact_id]) for fact_id, moment in learning.mentioned} - {None}
+            read = read._replace(notices=(*read.notices, *filter(None, unrecorded)))
         return LearnResult(
             len(events),
             tuple(learning.candidates),

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, facts_containing, facts_of_days
 from clawmem.index.tables.store import Index
+from clawmem.learning.by_model.telemetry import add_event, model_run
+from clawmem.llm.choice import Model
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
@@ -18,15 +20,38 @@ from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path, note_lines
-from clawmem.model.pages.day_page import DayFact, day_block, is_day, mentions_of, replaced_by, with_day_block
+from clawmem.model.pages.day_page import (
+    DayFact,
+    DayNarrative,
+    day_block,
+    facts_checksum,
+    is_day,
+    mentions_of,
+    narrative_of,
+    replaced_by,
+    still_grounded,
+    with_day_block,
+)
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, owner_of
-from clawmem.model.records.event import ledger_path, parse_events
+from clawmem.model.records.event import Event, ledger_path, parse_events
 from clawmem.vault.vault import Vault
 
 # For at most this many days the index is queried by day.
 _FEW_DAYS = 200
+
+
+class DayNarratives(NamedTuple):
+    """The narratives of days, the event that records the model run, its notices, and why it did not finish."""
+
+    by_day: Mapping[str, DayNarrative] = {}
+    telemetry: Event | None = None
+    notices: tuple[str, ...] = ()
+    problem: ClawmemError | None = None
+
+
+NOTHING_NARRATED = DayNarratives()
 
 
 class SynthesizeResult(NamedTuple):
@@ -46,13 +71,19 @@ class _DayFacts(NamedTuple):
 
 
 def synthesize(
-    vault: Vault, caller: Caller, days: Sequence[str] | None = None, since: str | None = None, dry_run: bool = False
+    vault: Vault,
+    caller: Caller,
+    days: Sequence[str] | None = None,
+    since: str | None = None,
+    dry_run: bool = False,
+    model: Model | None = None,
 ) -> SynthesizeResult:
-    """Write the generated part of daily notes.
+    """Write the generated part of daily notes. With a `model` and `days`, it writes the narrative of each day.
 
     The days are `days` if given, else those changed after the commit `since`, else all. Text written by people is
     neither changed nor repeated. Nothing is written if a file of facts cannot be read.
     """
+    told = _narrated(vault, caller, days, model) if model and days and not dry_run else NOTHING_NARRATED
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
         if unread := work.unreadable_files(ITEMS):
             return SynthesizeResult((), None, work.notices, tuple(unread.values()))
@@ -62,15 +93,34 @@ def synthesize(
         problems = []
         for day in sorted(_every_day(work, by_day) if wanted is None else wanted):
             try:
-                writes.update(_pages(work, day, by_day[day]))
+                writes.update(_pages(work, day, by_day[day], told.by_day.get(day)))
             except ClawmemError as problem:
                 problems.append(problem)
         pages = tuple(writes)
-        if dry_run or not writes:
-            return SynthesizeResult(pages, None, work.notices, tuple(problems))
+        problems += [told.problem] if told.problem else []
+        notices = (*work.notices, *told.notices)
+        if dry_run or not (writes or told.telemetry):
+            return SynthesizeResult(pages, None, notices, tuple(problems))
         words = pages[0].removesuffix(".md") if len(pages) == 1 else f"{len(pages)} notes"
         change = Change(subject_line("synthesize", "daily", words), writes, trailers("synthesize"))
-        return SynthesizeResult(pages, work.commit([change])[-1], work.notices, tuple(problems))
+        commit = work.commit([add_event(change, told.telemetry, work.read)])[-1]
+        return SynthesizeResult(pages, commit, notices, tuple(problems))
+
+
+def _narrated(vault: Vault, caller: Caller, days: Sequence[str], model: Model) -> DayNarratives:
+    """Let the model write the narratives of the days whose facts changed. The lock is not held during its calls."""
+    from clawmem.learning.by_model.narrate import narrate_days  # only where a model is set
+
+    with writing(vault, caller, "synthesize", dry_run=True) as work:
+        by_day = _by_day(work.index, set(days))
+        facts = {day: by_day[day].get(None) or _DayFacts([], []) for day in days}
+        known = {day: narrative_of(work.text(daily_path(day))).of for day in days}
+    due = {
+        day: (one.stated, one.withdrawn)
+        for day, one in facts.items()
+        if (one.stated or one.withdrawn) and facts_checksum(one.stated, one.withdrawn) != known[day]
+    }
+    return narrate_days(caller, model, due, vault.read) if due else NOTHING_NARRATED
 
 
 def fact_day(index: Index, fact: Fact) -> str:
@@ -146,10 +196,13 @@ def _every_day(work: WriteScope, by_day: Mapping[str, object]) -> set[str]:
     return {day for day in ledgers | set(by_day) if is_day(day)}
 
 
-def _pages(work: WriteScope, day: str, owners: Mapping[str | None, _DayFacts]) -> dict[str, bytes | None]:
+def _pages(
+    work: WriteScope, day: str, owners: Mapping[str | None, _DayFacts], told: DayNarrative | None
+) -> dict[str, bytes | None]:
     ledger = ledger_path(day)
     data = work.read(ledger)
-    events = parse_events(data, ledger) if data else ()
+    # The records of model runs are not what happened on a day.
+    events = [event for event in parse_events(data, ledger) if model_run(event) is None] if data else []
     writes: dict[str, bytes | None] = {}
     for owner in {None: None, **dict.fromkeys(owners)}:
         path = daily_path(day, owner)
@@ -158,7 +211,9 @@ def _pages(work: WriteScope, day: str, owners: Mapping[str | None, _DayFacts]) -
         written = {normal(line.text) for line in note_lines(page)}
         of_day = owners.get(owner) or _DayFacts([], [])
         stated = [one for one in of_day.stated if normal(one.fact.fact) not in written]
-        block = day_block(stated, of_day.withdrawn, () if owner else events, mentions_of(page))
+        cited = (one.fact.id for one in (*of_day.stated, *of_day.withdrawn))
+        narrative = told if told and owner is None else still_grounded(narrative_of(page), cited)
+        block = day_block(stated, of_day.withdrawn, () if owner else events, mentions_of(page), narrative)
         after = with_day_block(page, day, block)
         if after != page:
             writes[path] = after.encode()

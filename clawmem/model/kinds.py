@@ -20,7 +20,7 @@ from clawmem.model.records.bounds import (
     beyond_limit,
     refuse_unread,
 )
-from clawmem.model.records.entity import ITEMS, ROOTS
+from clawmem.model.records.entity import CANDIDATES, ITEMS, ROOTS
 from clawmem.model.records.entity import SUMMARY as SUMMARY_NAME
 
 # Owners: who writes the file.
@@ -171,7 +171,7 @@ LEDGER_DAY = FileKind(
 )  # fmt: skip
 ITEMS_FILE = FileKind(
     "facts",
-    tuple(f"{place}/{ITEMS}" for place in _ENTITIES),
+    (*(f"{place}/{ITEMS}" for place in _ENTITIES), f"daily/{CANDIDATES}/{{day}}/{ITEMS}"),
     "records.parsing:facts", "facts.codec:render_items",
     FACTS, FACTS, MIXED, FACTS, FACTS, (LIFE, OWN), limit=JSON_BYTES,
 )  # fmt: skip

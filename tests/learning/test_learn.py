@@ -25,6 +25,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.event import Event
 from clawmem.model.transcripts.message import Message
+from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 Say = Callable[..., LearnResult]
@@ -358,3 +359,18 @@ def test_a_correction_of_a_value_wins_or_waits_or_is_named(vault: Vault, caller:
     assert not facts["Dana lives in Oslo."].is_current
     say("I was born in Bergen.")
     assert ends(say("I meant Narvik, not Bergen.")) == [("proposed", "review")]
+
+
+def test_a_mention_in_talk_counts_as_an_access(vault: Vault, caller: Caller) -> None:
+    first = [Message(1, "user", "I am allergic to peanuts.", "2026-11-20T08:00:00Z")]
+    ingest(vault, first, caller, "chat")
+    fact = learn(vault, caller).candidates[0].fact
+    assert fact is not None
+    again = [Message(1, "user", "I am allergic to peanuts.", "2026-11-21T08:00:00Z")]
+    ingest(vault, again, caller, "chat")
+    learn(vault, caller, dry_run=True)
+    assert unfolded_accesses(vault) == b""
+    learn(vault, caller)
+    assert count_accesses(unfolded_accesses(vault)) == {fact.id: (1, "2026-11-21T08:00:00Z")}
+    learn(vault, caller)
+    assert count_accesses(unfolded_accesses(vault))[fact.id].count == 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Call
 from clawmem.index.search.channels import FactFilter
-from clawmem.model.language.dates import parse_state
+from clawmem.model.language.dates import day_of, parse_end, parse_start, parse_state
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.vault.vault import Vault
@@ -21,6 +21,8 @@ def filter_of(
     tag: str | None = None,
     as_of: str | None = None,
     superseded: bool = False,
+    since: str | None = None,
+    until: str | None = None,
 ) -> FactFilter:
     """The filter for some options; an agent sees the global facts and its own.
 
@@ -33,6 +35,7 @@ def filter_of(
         from clawmem.memory.entities.places import find_readable_entity  # most calls ask for no entity
 
         entity = find_readable_entity(vault, entity, caller)
+    first, last = _days(since, until, caller)
     return FactFilter(
         owners=visible_owners(caller.agent, entity),
         entity=entity,
@@ -40,7 +43,18 @@ def filter_of(
         tag=tag,
         as_of=parse_state(as_of, caller.now) if as_of is not None else None,
         superseded=superseded,
+        since=first,
+        until=last,
     )
+
+
+def _days(since: str | None, until: str | None, caller: Caller) -> tuple[str | None, str | None]:
+    """The first and the last day that are asked for. Raise InvalidInput where the last is before the first."""
+    first = day_of(parse_start(since, caller.now)) if since is not None else None
+    last = day_of(parse_end(until, caller.now)) if until is not None else None
+    if first and last and last < first:
+        raise InvalidInput(f"--until ({last}) is before --since ({first}).", "Swap the two dates, or drop one.")
+    return first, last
 
 
 class PointInTime(NamedTuple):

@@ -65,6 +65,9 @@ SUPERSEDED = Parameter(
 )
 LIMIT = Parameter("limit", "The maximum number of facts.", ("--limit", "-n"), int, least=1)
 
+NARRATIVE = Parameter(
+    "narrative", "Let the model answer in sentences that cite the ids of their facts.", ("--narrative",), bool, False
+)
 DATE = Parameter("date", "The day.", ("--date",), default="today")
 DRY_RUN = Parameter("dry_run", "Show what would be done; write nothing.", ("--dry-run",), bool, False)
 EXPLAIN = Parameter("explain", "List every candidate with its verdict.", ("--explain",), bool, False)

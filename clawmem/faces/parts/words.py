@@ -22,6 +22,9 @@ OUTCOME = {"added", "noop", "updated", "merged", "retracted", "proposed"}
 REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None)}
 """The shape of what a verb says that keeps or revises facts: an outcome for each fact, and the last commit."""
 
+NARRATED = {"text": str, "sentences": [{"text": str, "facts": [str]}], "problem?": str}
+"""The shape of an answer that a model wrote."""
+
 _DID = {
     "added": "remembered",
     "noop": "already known",

@@ -13,7 +13,7 @@ from clawmem.setup import cron as beside
 from clawmem.setup.cron import CRONTAB, SYSTEMD, ScheduleEntry
 from clawmem.setup.schedule_check import schedule_lacks
 
-_DEFAULT = "30m"
+_DEFAULT = "15m"
 _AUTO = "auto"
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clawmem.errors import DONE, REFUSED
-from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import said
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
@@ -14,14 +14,20 @@ from clawmem.memory.health.doctor import Diagnosis
 from clawmem.memory.health.doctor import doctor as act
 from clawmem.model.language.text import counted
 from clawmem.setup.schedule_check import schedule_problems
+from clawmem.vault.state.error_log import logged_errors
+from clawmem.vault.vault import Vault
 
 # Up to this number, remarks of one kind are all shown; above it, only the first one.
 _SHOWN_REMARKS = 3
+_NO_ERRORS = "No error is in the log of this machine."
 
 
-def doctor(call: Call, fix: bool, full: bool) -> Answer:
-    """The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count."""
+def doctor(call: Call, fix: bool, full: bool, errors: bool) -> Answer:
+    """The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count. --errors prints
+    the log of errors on this machine instead, newest first, and checks nothing."""
     runtime = call.runtime
+    if errors:
+        return _errors(runtime.vault())
     found = act(runtime.vault(), runtime.caller(), fix=fix, full=full)
     lacks = schedule_problems(runtime.vault(), runtime.environment, runtime.home())
     found = found._replace(problems=sorted_problems([*found.problems, *lacks]))
@@ -31,6 +37,13 @@ def doctor(call: Call, fix: bool, full: bool) -> Answer:
         "commits": list(found.commits),
     }
     return Answer(data, _lines(found, fix, full), found.notices, DONE if found.healthy else REFUSED)
+
+
+def _errors(vault: Vault) -> Answer:
+    newest = logged_errors(vault.state)[::-1]
+    rows = [(one.at, one.verb, one.code, str(one.exit_code), one.message) for one in newest]
+    data = {"problems": [], "checked": {}, "commits": [], "errors": [one._asdict() for one in newest]}
+    return Answer(data, Table(("at", "verb", "code", "exit", "message"), rows), talk=() if rows else (_NO_ERRORS,))
 
 
 def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
@@ -63,6 +76,7 @@ VERB = Command(
     doctor,
     (
         Parameter("fix", "Repair what is safe to repair, one commit for each repair.", ("--fix",), bool, False),
+        Parameter("errors", "Show the log of errors on this machine; check nothing.", ("--errors",), bool, False),
         Parameter("full", "Check every git object and show every remark.", ("--full",), bool, False),
     ),
     {
@@ -79,7 +93,8 @@ VERB = Command(
         ],
         "checked": {str: int},
         "commits": [str],
+        "errors?": [{"at": str, "verb": str, "code": str, "exit_code": int, "message": str}],
     },
-    ("clawmem doctor --full", "clawmem doctor --fix"),
+    ("clawmem doctor --full", "clawmem doctor --fix", "clawmem doctor --errors"),
     ("problems",),
 )

@@ -14,7 +14,7 @@ from clawmem.heartbeat.steps import STEPS
 from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp
 from clawmem.model.settings.local import suggestion_message
-from clawmem.model.settings.model_names import EXTRACT, JUDGE
+from clawmem.model.settings.model_names import EXTRACT, JUDGE, SYNTHESIZE
 
 
 def heartbeat(
@@ -38,8 +38,8 @@ def heartbeat(
     try:
         vault = call.runtime.vault()
         with call.progress() as on_progress:
-            reader, judge = (_model(call, task, model, budget_cents, not dry_run) for task in (EXTRACT, JUDGE))
-            done = run_heartbeat(vault, caller, dry_run, reader, on_progress, only or (), judge)
+            models = [_model(call, task, model, budget_cents, not dry_run) for task in (EXTRACT, JUDGE, SYNTHESIZE)]
+            done = run_heartbeat(vault, caller, dry_run, models[0], on_progress, only or (), models[1], models[2])
     except ClawmemError as problem:
         if stamped:
             problem.add_note(f"{before}the heartbeat did not run")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, point_in_time
-from clawmem.faces.parts.parameters import AS_OF, AT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
-from clawmem.faces.parts.words import context_data, event_data, event_warning, said
+from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time
+from clawmem.faces.parts.parameters import AS_OF, AT, NARRATIVE, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
+from clawmem.faces.parts.words import NARRATED, context_data, event_data, event_warning, said
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
@@ -55,12 +56,15 @@ def recall(
     entity: str | None,
     category: str | None,
     tag: str | None,
+    since: str | None,
+    until: str | None,
     as_of: str | None,
     at: str | None,
     include_superseded: bool,
     passes: int,
     budget: int | None,
     evidence: bool,
+    narrative: bool,
     explain: bool,
     strict: bool,
 ) -> Answer:
@@ -70,7 +74,7 @@ def recall(
     if not asked:
         raise InvalidInput("The question is empty.", "Example: clawmem recall 'where does Jane live?'")
     here = point_in_time(call, at)
-    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded)
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded, since, until)
     most = limit or here.vault.settings.whole("defaults.limit")
     narrowed = [name for name, value in (("entity", entity), ("category", category), ("tag", tag)) if value]
     places = _places(where, of_facts=bool(narrowed or as_of))
@@ -88,19 +92,36 @@ def recall(
 
         return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
 
-    text = within_budget() if budget else None
+    made = cache(within_budget)
+    text = made() if budget else None
     user = here.vault.settings.words("user.name")
+    if narrative:
+        return _narrated(call, here, asked, result, {**_data(result, user), **here.data, **_texts(made)})
     lines, account = _lines(result, asked, user, explain), _account(result)
     talk = _weaker(result) if lines else (_nothing(places), *_what_else(result, places, narrowed))
     lines += account if explain else []
     unable = [f"channel {name} {_channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
-        lambda: {**_data(result, user), **here.data, "context": lambda: _context_data(text or within_budget())},
+        lambda: {**_data(result, user), **here.data, **_texts(made)},
         lines if text is None else [text.text] if text.text else [],
         (*here.notices, *result.notices, *unable),
         PARTIAL if unable else DONE,
         talk,
     )
+
+
+def _narrated(call: Call, here: PointInTime, question: str, result: RecallResult, data: Mapping[str, Any]) -> Answer:
+    """The answer as text by a model; where there is none, why, and what was found."""
+    from clawmem.faces.parts.narrated import narrated  # few calls ask for it
+    from clawmem.index.search.lookup import PlacedFact
+
+    facts = [PlacedFact(one.fact, one.entity) for one in result.found]
+    heard = [one.event for one in result.heard if not one.is_order]
+    told = narrated(call, here.vault, here.caller, question, facts, heard)
+    user = here.vault.settings.words("user.name")
+    lines = [told.text] if told.text else _lines(result, question, user, explain=False)
+    notices = (*here.notices, *result.notices, *told.notices)
+    return Answer({**data, "narrative": told.data}, lines, notices, told.exit_code)
 
 
 def _places(where: Sequence[str] | None, of_facts: bool) -> tuple[str, ...]:
@@ -147,6 +168,9 @@ def _data(result: RecallResult, user: str) -> dict[str, Any]:
     return {
         **records,
         "weak": result.weak,
+        "answer_facts": [
+            {"id": one.fact.id, "fact": one.fact.fact, "entity": one.entity, "score": one.score} for one in result.found
+        ],
         "channels": {name: _channel_data(one) for name, one in result.channels.items()},
     }
 
@@ -168,6 +192,14 @@ def _channel_data(one: ChannelReport) -> dict[str, Any]:
         "hits": one.hits,
         **said({"why_not": one.why_not}),
         **({"unable": True} if one.unable else {}),
+    }
+
+
+def _texts(made: Callable[[], Brief | ContextResult]) -> dict[str, Any]:
+    """The text for a prompt, and the same under the name that other callers know; made where it is printed."""
+    return {
+        "context": lambda: _context_data(made()),
+        "llm_context": lambda: {"text": made().text, "token_count": made().tokens},
     }
 
 
@@ -283,6 +315,8 @@ VERB = Command(
         OF_ENTITY,
         OF_CATEGORY,
         WITH_TAG,
+        Parameter("since", "Only what was said or recorded on this day or later.", ("--since",)),
+        Parameter("until", "Only what was said or recorded up to the end of this day.", ("--until",)),
         AS_OF,
         AT,
         SUPERSEDED,
@@ -299,6 +333,7 @@ VERB = Command(
             "budget", "Print a text for a prompt, with at most this number of tokens.", ("--budget", "-b"), int, least=1
         ),
         Parameter("evidence", "Include the quote and day of each fact in that text.", ("--evidence",), bool, False),
+        NARRATIVE,
         Parameter(
             "explain", "Show the scores of each result and the report of each channel.", ("--explain",), bool, False
         ),
@@ -312,8 +347,11 @@ VERB = Command(
         "notes": [_LINE],
         "summaries": [_LINE],
         "weak": int,
+        "answer_facts": [{"id": str, "fact": str, "entity": str, "score": float}],
+        "llm_context": {"text": str, "token_count": int},
         "channels": {str: {"ran": bool, "hits": int, "why_not?": str, "unable?": {True}}},
         "context": "context",
+        "narrative?": NARRATED,
         "at?": "point",
     },
     (

@@ -10,15 +10,17 @@ from clawmem.learning.synthesize import synthesize as act
 from clawmem.memory.pages.memory_page import PATH
 from clawmem.memory.pages.refresh import refresh_memory
 from clawmem.model.language.dates import day_of, parse_moment
+from clawmem.model.settings.model_names import SYNTHESIZE
 
 
 def synthesize(call: Call, date: str, dry_run: bool) -> Answer:
     """The generated part of the daily note lists what was learned, corrected and decided that day. The generated part
-    of MEMORY.md lists the most important facts. Text by people is not changed. Exit code 4: a needed file cannot be
-    parsed."""
+    of MEMORY.md lists the most important facts. Text by people is not changed. With a model (`llm.model`), the note
+    begins with a narrative whose sentences cite facts. Exit code 4: a needed file cannot be parsed, or the model could
+    not be used."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     day = day_of(parse_moment(date, caller.now, "day"))
-    notes = act(vault, caller, [day], dry_run=dry_run)
+    notes = act(vault, caller, [day], dry_run=dry_run, model=None if dry_run else call.runtime.model(SYNTHESIZE))
     memory = refresh_memory(vault, caller, dry_run)
     pages = [*notes.pages, *([PATH] if memory.changed else [])]
     commits = [one for one in (notes.commit, memory.commit) if one]

@@ -27,6 +27,7 @@ VERBS = {
     "heartbeat": "Learn from new events and maintain the vault.",
     "review": "Approve or reject the proposals that wait for a person.",
     "tier": "Show the tier of a fact, and why.",
+    "analytics": "Show which facts are asked for, and which never.",
     "log": "Show the history of the vault, an entity or a fact.",
     "why": "Show the origin and the history of a fact.",
     "diff": "Show which facts changed between two points in time.",

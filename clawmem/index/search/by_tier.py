@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
+from math import nextafter
 from typing import Any, NamedTuple
 
 from clawmem.index.tables.schema import QUARANTINE_PACE
@@ -163,9 +164,16 @@ def _bounds(now: datetime, pace: int, shelf: str) -> tuple[float, float]:
 
 
 def _since(now: datetime, pace: int) -> tuple[float, float]:
-    """Return the last access times, in seconds, from which facts with this pace are hot, and warm."""
+    """Return the last access times, in seconds, from which facts with this pace are hot, and warm.
+
+    Whole days count, so a day more has not passed at the first moment after its beginning.
+    """
     _, hot, warm = RECENCY[len(RECENCY) - 1 - pace]
-    return (now - timedelta(days=hot)).timestamp(), (now - timedelta(days=warm)).timestamp()
+    return _after(now - timedelta(days=hot + 1)), _after(now - timedelta(days=warm + 1))
+
+
+def _after(moment: datetime) -> float:
+    return nextafter(moment.timestamp(), float("inf"))
 
 
 _OF_ENTITY = (
@@ -211,10 +219,10 @@ def candidates_in_rows(index: Index, reader: ReaderScope, numbers: Collection[in
 
 
 def candidates_matching(
-    index: Index, reader: ReaderScope, condition: str, values: Sequence[object]
+    index: Index, reader: ReaderScope, condition: str, values: Sequence[object], then: bool = True
 ) -> list[FactCandidate]:
-    """Return all facts that meet an SQL condition, whatever their status, on the shelves of active ones."""
-    shelf, bounds = _shelf_of_row(reader.now, then=True)
+    """Return all facts that meet an SQL condition. With `then`, whatever their status, as if active."""
+    shelf, bounds = _shelf_of_row(reader.now, then)
     query = f"SELECT {_FIELDS}, {shelf} FROM fact WHERE pace != {QUARANTINE_PACE} AND {condition}"
     return [FactCandidate(*row) for row in index.database.execute(query, (*bounds, *values))]
 

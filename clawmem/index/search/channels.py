@@ -12,6 +12,7 @@ from clawmem.model.facts.catalog import Catalog, predicates_asked
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.language.question import DaySpan, is_first_person
 from clawmem.model.language.text import normal
+from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.search.ranking import word_weight
 
 CANDIDATES = 200
@@ -32,7 +33,8 @@ class FactFilter(NamedTuple):
 
     `owners` are agents whose facts count, '' for the global memory. `as_of` asks for what was true at that time.
     `superseded` includes replaced facts. `replaced_in` asks only for replaced facts that were true on one of these
-    days.
+    days. With a `domain`, global facts count only in these entities and the folders of these, or if they are always
+    hot. `since` and `until` are the first and the last day on which a fact was said or, if that is unknown, recorded.
     """
 
     owners: tuple[str, ...] = ("",)
@@ -42,6 +44,16 @@ class FactFilter(NamedTuple):
     as_of: str | None = None
     superseded: bool = False
     replaced_in: DaySpan | None = None
+    domain: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+
+
+def is_within(day: str | None, wanted: FactFilter) -> bool:
+    """Return whether a day is one that a filter wants; an unknown one is not where there is a bound."""
+    if wanted.since is None and wanted.until is None:
+        return True
+    return day is not None and (wanted.since or "") <= day <= (wanted.until or "9999-12-31")
 
 
 class ChannelHits(NamedTuple):
@@ -281,6 +293,15 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
     if wanted.tag:
         parts.append("instr(tags, ?)")
         values.append(tags_column((wanted.tag,)))
+    if wanted.domain:
+        below = [f"{one}/" for one in wanted.domain]
+        places = " OR ".join(["entity = ?"] * len(below) + ["(entity >= ? AND entity < ?)"] * len(below))
+        parts.append(f"(owner != '' OR weight >= ? OR {places})")
+        values += [ALWAYS_HOT, *wanted.domain, *(bound for one in below for bound in (one, f"{one[:-1]}0"))]
+    for bound, compares in ((wanted.since, ">="), (wanted.until, "<=")):
+        if bound:
+            parts.append(f"substr(coalesce(json_extract(line, '$.metadata.said_at'), timestamp), 1, 10) {compares} ?")
+            values.append(bound)
     return " AND ".join(parts), tuple(values)
 
 

@@ -11,13 +11,13 @@ from clawmem.model.records.accesses import Accesses, parse_accesses, with_access
 
 def take_in_accesses(index: Index, path: str, data: bytes | None) -> list[str]:
     """Update the index with the file of counts, and return the ids of the facts whose counts changed."""
-    known = {fact_id: (number, last) for fact_id, number, last in index.database.execute("SELECT * FROM access")}
+    known = {fact_id: tuple(rest) for fact_id, *rest in index.database.execute("SELECT * FROM access")}
     counts = parse_accesses(data, path)
     changed = [fact_id for fact_id, one in counts.items() if known.get(fact_id) != tuple(one)]
     gone = [fact_id for fact_id in known if fact_id not in counts]
     index.database.executemany("DELETE FROM access WHERE id = ?", [(fact_id,) for fact_id in gone])
     rows = [(fact_id, *counts[fact_id]) for fact_id in changed]
-    index.database.executemany("INSERT OR REPLACE INTO access VALUES (?, ?, ?)", rows)
+    index.database.executemany("INSERT OR REPLACE INTO access VALUES (?, ?, ?, ?)", rows)
     return [*changed, *gone]
 
 
@@ -28,7 +28,7 @@ def has_accesses(index: Index) -> bool:
 
 def accesses_of(index: Index, fact_id: str) -> Accesses | None:
     """Return the accesses of a fact beside those in its line, or None."""
-    row = index.database.execute("SELECT number, last FROM access WHERE id = ?", (fact_id,)).fetchone()
+    row = index.database.execute("SELECT number, last, importance FROM access WHERE id = ?", (fact_id,)).fetchone()
     return Accesses(*row) if row else None
 
 

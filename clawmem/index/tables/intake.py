@@ -204,8 +204,9 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
 
 
 def search_text(entity: str, fact: Fact) -> str:
-    """The words that find a fact: its statement, its triple, its tags, and its entity."""
+    """The words that find a fact: its statement, its triple, its tags, its entity, and the words that it quotes."""
     parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, title_of(entity)]
+    parts.append(fact.source_text)
     return " ".join(part for part in dict.fromkeys(parts) if part)
 
 

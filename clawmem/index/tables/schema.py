@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-VERSION = "16"
 # The value of `fact.pace` for facts in quarantine, which no context shows.
 QUARANTINE_PACE = -1
+VERSION = "17"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
@@ -127,7 +127,8 @@ CREATE TABLE edge (
     PRIMARY KEY (n, kind, target)
 ) WITHOUT ROWID;
 CREATE INDEX edge_target ON edge (target, kind);
-CREATE TABLE access (id TEXT PRIMARY KEY, number INTEGER NOT NULL, last TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE access (id TEXT PRIMARY KEY, number INTEGER NOT NULL, last TEXT NOT NULL, importance REAL)
+  WITHOUT ROWID;
 CREATE TABLE outside (id TEXT PRIMARY KEY, stake TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE broken (path TEXT PRIMARY KEY, problem TEXT NOT NULL, seal INTEGER NOT NULL) WITHOUT ROWID;
 """

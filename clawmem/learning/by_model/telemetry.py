@@ -58,6 +58,15 @@ def trial_event(caller: Caller, model: str, spent: Spent, priced: bool, outcome:
     return _event(caller, f"was tried in {counted(spent.calls, 'call')}", _record(known, spent, priced, {}))
 
 
+def narrating_event(
+    caller: Caller, model: str, spent: Spent, priced: bool, outcome: str, days: int, dropped: Mapping[str, int]
+) -> Event:
+    """Return the event for a run that wrote the narratives of days."""
+    known = {"model": model, "task": "narrative", "prompt": prompt_version("narrate"), "outcome": outcome, "days": days}
+    did = f"wrote about {counted(days, 'day')} in {counted(spent.calls, 'call')}"
+    return _event(caller, did, _record(known, spent, priced, dropped))
+
+
 def _record(known: dict[str, Any], spent: Spent, priced: bool, dropped: Mapping[str, int]) -> dict[str, Any]:
     record = {**known, **spent._asdict(), "cents": round(spent.cents, 6), "dropped": sum(dropped.values())}
     if not priced:

@@ -5,12 +5,11 @@ Notes whose entity exists by now are candidates too. Doubtful promotions are pro
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.search.lookup import entity_exists, facts_containing
+from clawmem.index.search.lookup import facts_containing
 from clawmem.index.tables.accesses import counted_fact
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.by_model.telemetry import add_event
@@ -18,9 +17,9 @@ from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.promotion.candidates import PromotionCandidate, promotion_candidates
 from clawmem.learning.promotion.doubtful import PendingPromotions
 from clawmem.llm.choice import Model
-from clawmem.memory.entities.places import new_entity_files
+from clawmem.memory.entities.moving import FactMove, move_writes
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
-from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
@@ -36,6 +35,7 @@ from clawmem.model.proposals.promotion import (
     para_class,
     promotion_of,
     score_fact,
+    without_place,
 )
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller
@@ -94,7 +94,7 @@ def promote(vault: Vault, caller: Caller, on: str, dry_run: bool = False, model:
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on, model if judging and judging.judgements else None)
         candidates = [one._replace(judgement=_score(one, judging)) for one in day.candidates]
-        verdicts = decide(candidates, day.terms)
+        verdicts = [_with_move(one, day.by_id[one.candidate.fact.id]) for one in decide(candidates, day.terms)]
         proposals: list[Proposal] = []
         commit = None
         if not dry_run:
@@ -158,6 +158,13 @@ def _score(one: ScoredFact, judging: ModelJudgements | None) -> PromotionScore:
     return judging.of(one.fact, one.entity, one.judgement) if judging else one.judgement
 
 
+def _with_move(verdict: PromotionVerdict, candidate: PromotionCandidate) -> PromotionVerdict:
+    """Return the verdict that says where a promoted fact moves from, and why."""
+    if not (verdict.promoted and candidate.moves):
+        return verdict
+    return verdict._replace(reason=f"{verdict.reason}; moved from {candidate.moves}: {candidate.why}")
+
+
 def _with_proposals(
     day: _PromotionDay, verdicts: Sequence[PromotionVerdict]
 ) -> tuple[list[PromotionVerdict], list[Proposal]]:
@@ -195,19 +202,15 @@ def _commit(
 
 
 def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], proposals: Sequence[Proposal]) -> Change:
-    by_entity: dict[str, dict[str, Fact]] = defaultdict(dict)
-    for one in kept:
-        by_entity[one.entity][one.fact.id] = mark_promoted(one.fact, day.on, one.judgement)
-    writes: dict[str, bytes | None] = {}
-    for note in (day.by_id[one.fact.id] for one in kept):
-        if note.title and not entity_exists(work.index, note.entity):
-            writes.update(new_entity_files(note.entity, work.caller, note.title))
-    for entity, marked in by_entity.items():
-        facts_of_entity = {one.id: one for one in work.facts(entity)}
-        writes.update(items_write(entity, list({**facts_of_entity, **marked}.values())))
-    facts = [fact for marked in by_entity.values() for fact in marked.values()]
-    said = trailers("promote", facts=[one.id for one in facts], entities=sorted(by_entity))
-    body = [*map(_body_line, kept), *(f"- {one.id} waits for review: {one.says} ({one.why})" for one in proposals)]
+    moves = [_move(day.by_id[one.fact.id], mark_promoted(one.fact, day.on, one.judgement)) for one in kept]
+    writes = move_writes(work, moves)
+    facts = [move.fact for move in moves]
+    touched = {place for move in moves for place in (move.target, move.source) if place}
+    said = trailers("promote", facts=[one.id for one in facts], entities=sorted(touched))
+    body = [
+        *(_body_line(one, day.by_id[one.fact.id]) for one in kept),
+        *(f"- {one.id} waits for review: {one.says} ({one.why})" for one in proposals),
+    ]
     return Change(
         subject_line("promote", day.on, _words(len(facts), len(proposals))),
         {**writes, **proposal_writes(proposals)},
@@ -221,6 +224,12 @@ def _words(facts: int, proposals: int) -> str:
     return ", ".join([*words, *([f"{proposals} for a person to decide"] if proposals else [])])
 
 
-def _body_line(one: ScoredFact) -> str:
+def _move(one: PromotionCandidate, promoted: Fact) -> FactMove:
+    source = None if one.noted else one.moves or one.entity
+    return FactMove(without_place(promoted), source, one.entity, one.title)
+
+
+def _body_line(one: ScoredFact, candidate: PromotionCandidate) -> str:
     reasons = "; ".join(one.judgement.reasons)
-    return f"- {para_class(one.entity)} {one.entity}: {one_line(one.fact.fact)} ({one.judgement.score:.2f}: {reasons})"
+    line = f"- {para_class(one.entity)} {one.entity}: {one_line(one.fact.fact)} ({one.judgement.score:.2f}: {reasons})"
+    return f"{line}; moved from {candidate.moves}: {candidate.why}" if candidate.moves else line

@@ -9,31 +9,44 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.learning.english.words import CLOSE, HAS_A, RELATION_OF
+from clawmem.learning.reconciling.para import HERE, names_in, subject_hints
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import EntityHint, Proposition
-from clawmem.model.records.entity import check_name, kind_of, slug, title_of
+from clawmem.model.records.entity import check_name, kind_of, owner_of, slug, title_of
 
 MIN_MENTIONS = 3
+MOST_RELATED = 8
 _FOLDERS = {
     "person": "areas/people",
     "company": "areas/companies",
     "project": "projects",
     "area": "areas",
     "resource": "resources",
+    "tool": "resources",
+    "place": "resources",
+    "topic": "resources",
 }
 _REASONS = {
     "speaker": "is the one who speaks",
     "relation": "is close to the speaker",
     "work": "is a project or employer of the speaker",
     "asked": "was asked for",
+    "name": "is a {kind} by its name",
+    "fact": "is a {kind} in a known fact",
 }
+# Roles of the thing that a fact is about. The others only say who speaks or is mentioned.
+_ABOUT = frozenset(("about", "asked"))
 # Predicates that name a close person: the relation itself, or the name of "Ada's husband".
 _KIN = CLOSE - {"pet"}
 RELATION_PREDICATES = _KIN | {"name"}
 _WHOSE = re.compile(r"(?P<owner>.+)['’]s (?:[\w-]+ )*?(?P<noun>[\w-]+)")
 # Facts that matter for somebody's safety always get an entity.
 _VITAL = frozenset(("allergic_to",))
+_PART_OF = re.compile(r"['’]s?(?= |$)")
+_LONGEST_TITLE = 5
+# "the Atlas launch" is about Atlas; "general relativity" is not about an area called General.
+_WITH_PARTS = ("project", "company")
 
 
 class Placement(NamedTuple):
@@ -63,6 +76,21 @@ class EntityTitles:
         """Return the entity with this normalised title. An empty `kind` means any kind."""
         return self._names.get((kind, title))
 
+    def of_subject(self, subject: str) -> str | None:
+        """Return the entity, not a person, whose title is or begins a subject: Atlas for "the Atlas launch"."""
+        given = _PART_OF.sub("", subject).removeprefix("the ").removeprefix("The ").split()
+        for last in range(min(len(given), _LONGEST_TITLE), 0, -1):
+            found = self._names.get(("", normal(" ".join(given[:last]))))
+            whole = last == len(given) or given[last][0].islower()
+            if found and whole and owner_of(found) is None and (last == len(given) or kind_of(found) in _WITH_PARTS):
+                return found if kind_of(found) != "person" else None
+        return None
+
+    def named_in(self, text: str) -> list[str]:
+        """Return the entities of the vault, not of an agent, whose titles a text contains, in the order of the text."""
+        found = (self._names.get(("", name)) for name in names_in(text))
+        return [one for one in dict.fromkeys(found) if one and owner_of(one) is None]
+
     def __contains__(self, title: object) -> bool:
         return ("", title) in self._names
 
@@ -73,13 +101,21 @@ def place(
     mentions: Mapping[str, int] | None = None,
     min_mentions: int = MIN_MENTIONS,
     relations: Callable[[], Mapping[str, str]] = dict,
+    kinds: Callable[[], Mapping[str, str]] = dict,
 ) -> Placement:
-    """Decide where the fact of a proposition goes.
+    """Decide where the fact of a proposition goes: to the thing that it is about, else to the person.
 
     `mentions` counts the mentions of each normalised title so far; with `min_mentions` of them a title becomes an
-    entity. `relations` returns the people close to the speaker, as `close_people` does.
+    entity. `relations` returns the people close to the speaker, as `close_people` does, and `kinds` the kinds of the
+    things that known facts name, as `kinds_of_objects` does.
     """
-    for given in proposition.entity_hints:
+    stated = [hint for hint in proposition.entity_hints[:1] if hint.entity]
+    stated += [hint for hint in proposition.entity_hints if hint.role in _ABOUT and hint not in stated]
+    entity = None if stated else titles.of_subject(proposition.subject or "")
+    if entity:
+        return Placement(entity, False, proposition.subject or "", f"{proposition.subject} is about {entity}.")
+    others = [hint for hint in proposition.entity_hints if hint not in stated and hint.role != HERE]
+    for given in (*stated, *subject_hints(proposition, kinds), *others):
         hint = given if _known(given, titles) else _as_relation(given, relations)
         entity = _known(hint, titles)
         if entity:
@@ -89,6 +125,15 @@ def place(
         if reason and entity:
             return Placement(entity, True, hint.title, reason)
     return Placement(None, False, "", "It is not about a known or important entity; it goes to the daily note.")
+
+
+def related_entities(proposition: Proposition, entity: str, titles: EntityTitles) -> tuple[str, ...]:
+    """Return the other known entities that a fact of this entity names, at most `MOST_RELATED`."""
+    texts = dict.fromkeys((proposition.statement, proposition.subject or "", proposition.object or ""))
+    found = dict.fromkeys(one for text in texts for one in titles.named_in(text))
+    speakers = (_known(hint, titles) for hint in proposition.entity_hints if hint.role == "speaker")
+    every = dict.fromkeys((*found, *(one for one in speakers if one)))
+    return tuple(one for one in every if one != entity)[:MOST_RELATED]
 
 
 def close_people(facts: Iterable[Fact]) -> dict[str, str]:
@@ -115,6 +160,8 @@ def entity_name(hint: EntityHint) -> str | None:
 
 
 def _known(hint: EntityHint, names: EntityTitles) -> str | None:
+    if hint.entity and hint.entity in names:
+        return hint.entity
     title = normal(hint.title)
     return names.get(hint.kind, title) or names.get("", title) or names.get("", normal(entity_name(hint) or ""))
 
@@ -159,6 +206,8 @@ def _safety_reason(hint: EntityHint, proposition: Proposition) -> str:
 
 def _reason_to_create(hint: EntityHint, mentions: Mapping[str, int], min_mentions: int) -> str:
     if hint.role in _REASONS:
-        return f"{hint.title} {_REASONS[hint.role]}."
+        return f"{hint.title} {_REASONS[hint.role].format(kind=hint.kind)}."
+    if hint.role == "about" and hint.kind != "person":
+        return f"It is about {hint.title}, a {hint.kind}."
     count = mentions.get(normal(hint.title), 0)
     return f"{hint.title} was mentioned {count} times." if count >= min_mentions else ""

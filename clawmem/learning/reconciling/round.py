@@ -11,6 +11,7 @@ from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge
 from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
 from clawmem.learning.reconciling.namesakes import conversation_of
+from clawmem.learning.reconciling.para import HERE, with_project
 from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
 from clawmem.learning.reconciling.review import (
@@ -94,6 +95,8 @@ class LearningRound:
         self._people = people or {}
         self.unknown_predicates = UnknownPredicates(catalog)
         self.candidates: list[LearningCandidate] = []
+        # Known facts that an event said again, with the time of the event: each counts as an access.
+        self.mentioned: list[tuple[str, str]] = []
 
     def consider(self, event: Event, speakers: Collection[str]) -> None:
         """Extract the propositions of one event and decide about each. Add the results to `candidates`."""
@@ -134,9 +137,9 @@ class LearningRound:
         return None
 
     def _decide(self, proposition: Proposition, event: Event) -> LearningCandidate:
-        proposition = self._state.names_here(proposition, self._people_around(event))
+        proposition = self._state.names_here(with_project(proposition, event), self._people_around(event))
         proposition = self._state.in_known_spelling(drop_unfit_predicate(mark_change(proposition, event.text)))
-        self._state.count_mentions(hint.title for hint in proposition.entity_hints)
+        self._state.count_mentions(hint.title for hint in proposition.entity_hints if hint.role != HERE)
         if proposition.category == CORRECTION:
             return self._correct(proposition, event)
         if proposition.category == RETRACTION:
@@ -216,6 +219,8 @@ class LearningRound:
         entity = self._state.entity_of(fact.id)
         # Confidence rises only with a second event, from a source at least as trusted, that is not older news.
         witness = not decision.contradicts and fact.source_event != event.id
+        if witness and event.role in ("user", "assistant"):
+            self.mentioned.append((fact.id, event.timestamp))
         if (
             witness
             and trust_rank(proposition.trust) >= trust_rank(fact.trust)
@@ -232,20 +237,26 @@ class LearningRound:
         if placement.entity is None:
             self._state.note(day_of(event.timestamp), proposition.statement)
             return LearningCandidate(proposition, ends.NOTED, "placement", placement.reason)
-        if placement.create:
+        adds = decision.outcome == ADD or not decision.targets
+        waits = self._state.waits(() if adds else decision.targets)
+        if placement.create and not waits:
             self._state.create(placement.entity, placement.title, self._people_around(event))
         fact = self._learned(
             as_additional(proposition) if decision.beside else proposition, event, self._state.new_id()
-        )
+        )._replace(related_entities=self._state.related(proposition, placement.entity))
         self.unknown_predicates.add(fact, event.id in self._extractor.by_model)
-        if decision.outcome == ADD or not decision.targets:
-            self._state.put(fact, placement.entity)
-            return LearningCandidate(proposition, ends.ADDED, "placement", placement.reason, fact, placement.entity)
-        fact = self._replace(fact, decision, known, placement.entity, day_of(event.timestamp))
+        entity, reason = placement.entity, placement.reason
+        if waits:
+            reason = f"{reason} It waits for promotion to {entity}."
+            fact, entity = self._state.waiting(fact, placement)
+        if adds:
+            self._state.put(fact, entity)
+            return LearningCandidate(proposition, ends.ADDED, "placement", reason, fact, entity)
+        fact = self._replace(fact, decision, known, entity, day_of(event.timestamp))
         reason = decision.reason
         if fact.valid_from and fact.valid_from > self._state.now:
             reason += f" It begins on {fact.valid_from}. The known fact is valid until then."
-        return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, placement.entity)
+        return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, entity)
 
     def _replace(
         self, fact: Fact, decision: ReconcileDecision, known: Mapping[str, Fact], entity: str, said: str

@@ -15,22 +15,39 @@ from clawmem.index.search.lookup import (
     facts_from_event,
     standing_facts_with,
 )
-from clawmem.learning.reconciling.entities import RELATION_PREDICATES, EntityTitles, Placement, close_people, place
+from clawmem.learning.reconciling.entities import (
+    RELATION_PREDICATES,
+    EntityTitles,
+    Placement,
+    close_people,
+    place,
+    related_entities,
+)
 from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances
+from clawmem.learning.reconciling.para import kinds_of_objects, predicates_of_things
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
+from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.language.dates import stamp
+from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.summary import generated_part, with_generated
+from clawmem.model.proposals.promotion import waiting_for
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, topic
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.cursor import LearningCursor
-from clawmem.model.records.entity import Entity, items_path, kind_of, name_and_other
+from clawmem.model.records.entity import (
+    Entity,
+    candidate_place,
+    is_candidate_place,
+    items_path,
+    kind_of,
+    name_and_other,
+)
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 # British and American spelling.
@@ -83,6 +100,9 @@ class RoundState:
         self._filed: _ProposalIndex | None = None
         self._relations: dict[str, Fact] | None = None
         self._close: dict[str, str] | None = None
+        self._catalog = work.vault.catalog_or_none() or Catalog({})
+        self._kinds: dict[str, str] | None = None
+        self._waits = work.vault.settings.words("learning.enter") == "promoted"
         self.proposals: list[Proposal] = []
         self.touched: set[str] = set()
 
@@ -140,6 +160,8 @@ class RoundState:
             self._close = None
             if self._relations is not None:
                 self._relations[fact.id] = fact
+        if self._kinds is not None:
+            self._kinds = {**kinds_of_objects([fact], self._catalog), **self._kinds}
 
     def count_mentions(self, titles: Iterable[str]) -> None:
         """Count each title once per statement."""
@@ -147,7 +169,22 @@ class RoundState:
 
     def place(self, proposition: Proposition) -> Placement:
         """Return where a fact of the proposition would go. Nothing is created."""
-        return place(proposition, self._titles, self._mentions, self._min_mentions, self._people_close)
+        return place(
+            proposition, self._titles, self._mentions, self._min_mentions, self._people_close, self._kinds_of_things
+        )
+
+    def waits(self, replaced: Iterable[str]) -> bool:
+        """Return whether a learned fact waits for promotion: a setting says so, and it replaces nothing in `life/`."""
+        return self._waits and all(is_candidate_place(self._entities[one]) for one in replaced)
+
+    def waiting(self, fact: Fact, placement: Placement) -> tuple[Fact, str]:
+        """Return a fact that waits, with the entity that it will go to, and its place among the day's candidates."""
+        title = placement.title if placement.create else None
+        return waiting_for(fact, placement.entity or "", title), candidate_place(day_of(self.now))
+
+    def related(self, proposition: Proposition, entity: str) -> tuple[str, ...]:
+        """Return the other known entities that a fact of this entity names."""
+        return related_entities(proposition, entity, self._titles)
 
     def names_here(self, proposition: Proposition, people: Collection[str]) -> Proposition:
         """Return the proposition with its people named as in a conversation of some people."""
@@ -209,6 +246,14 @@ class RoundState:
         if self._close is None:
             self._close = close_people(self._relations.values())
         return self._close
+
+    def _kinds_of_things(self) -> dict[str, str]:
+        """Return the kinds of the things that standing facts name, read where a fact is about an unknown thing."""
+        if self._kinds is None:
+            found = [one.fact for one in standing_facts_with(self._work.index, predicates_of_things(self._catalog))]
+            fresh = (fact for facts in self._subjects.values() for fact in facts.values())
+            self._kinds = kinds_of_objects((*found, *fresh), self._catalog)
+        return self._kinds
 
     def _about(self, subject: str) -> dict[str, Fact]:
         key = normal(subject)

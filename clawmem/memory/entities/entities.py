@@ -38,6 +38,7 @@ from clawmem.model.records.entity import (
     title_of,
 )
 from clawmem.model.records.layout import is_owned
+from clawmem.vault.state.journal import record_access
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
@@ -106,7 +107,11 @@ def _list(index: Index) -> EntityList:
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
     """Return an entity by name, title or alias. Raise NotFound, or NotPermitted for another agent's entity."""
-    return run_query(vault, lambda index: _show(vault, index, name, caller))
+    shown = run_query(vault, lambda index: _show(vault, index, name, caller))
+    if not shown.facts or not vault.settings.flag("access.entity_show"):
+        return shown
+    problem = record_access(vault, stamp(caller.now), [one.fact.id for one in shown.facts if one.fact.is_current])
+    return shown._replace(notices=(*shown.notices, problem)) if problem else shown
 
 
 def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:

@@ -10,8 +10,8 @@ from clawmem.index.search.lookup import by_ids
 from clawmem.index.search.unreadable import unreadable_fact_files
 from clawmem.memory.scope import items_write
 from clawmem.memory.writing import writing
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
-from clawmem.model.records.accesses import ACCESSES_PATH, Accesses, parse_accesses, render_accesses
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
+from clawmem.model.records.accesses import ACCESSES_PATH, Accesses, parse_accesses, raised_importance, render_accesses
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.vault.state.journal import (
@@ -61,8 +61,9 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
             vault.disk.remove(vault.state / FOLDING)
             return FoldResult(0, notices=(*work.notices, *_return_to_journal(vault, waiting)))
         counts = parse_accesses(work.read(ACCESSES_PATH))
-        found = {one.id for facts in facts_by_entity.values() for one in facts} & counted.keys()
-        counts.update({one: _sum(counts.get(one), counted[one]) for one in found})
+        facts_by_id = {one.id: one for facts in facts_by_entity.values() for one in facts}
+        found = facts_by_id.keys() & counted.keys()
+        counts.update({one: _sum(counts.get(one), counted[one], facts_by_id[one]) for one in found})
         number = len(entities.keys() - waiting)
         words = f"{number} fact{'' if number == 1 else 's'} used"
         changes = [
@@ -103,6 +104,9 @@ def _restore_change(facts_by_entity: Mapping[str, Sequence[Fact]], restored: Seq
     )
 
 
-def _sum(before: Accesses | None, access: AccessCount) -> Accesses:
+def _sum(before: Accesses | None, access: AccessCount, fact: Fact) -> Accesses:
     known = before or Accesses(0, "")
-    return Accesses(known.number + access.count, max(access.last, known.last))
+    number = known.number + access.count
+    raised = round(raised_importance(importance_of(fact), number), 4)
+    importance = raised if raised > importance_of(fact) else None
+    return Accesses(number, max(access.last, known.last), importance)

@@ -14,7 +14,7 @@ from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
-from clawmem.model.facts.trust import is_low_trust, statement_trust
+from clawmem.model.facts.trust import agent_of_source, is_low_trust, statement_trust
 from clawmem.model.facts.vital import with_vital_importance
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, normal
@@ -243,7 +243,7 @@ def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
         id=fact_id,
         timestamp=stamp(caller.now),
         source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
-        agent=fact.agent or caller.agent,
+        agent=fact.agent or caller.agent or agent_of_source(fact.source),
         trust=statement_trust(fact.trust, fact.source, caller.agent),
     )
     return known if fact.importance is not None else with_vital_importance(known)

@@ -19,6 +19,7 @@ from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
+from clawmem.model.lifecycle.reinforce import joint_confidence
 from clawmem.model.lifecycle.succession import ending_later, replaced_object, stays_current, superseded
 from clawmem.model.proposals.proposal import MERGE, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval
@@ -116,6 +117,8 @@ def merge(
         proposed = _file_proposal(work, new, entity, MERGE, sources)
         if proposed is not None:
             return proposed
+        if new.confidence is None:
+            new = new._replace(confidence=joint_confidence(*(source.fact.confidence for source in sources)))
         for source in sources:
             new = _with_inherited(new, source.fact)
             new = _with_link(new, FactLink("merges", source.fact.id, reason, at))

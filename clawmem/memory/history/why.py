@@ -24,10 +24,11 @@ from clawmem.memory.history.log import (
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.entry import HistoryEntry
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.vault.history.history import History, open_history
-from clawmem.vault.state.journal import add_accesses, count_accesses, unfolded_accesses
+from clawmem.vault.state.journal import add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 
@@ -63,7 +64,11 @@ def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult
     """Explain the fact with this id or unique prefix, also one that was removed.
 
     Raise NotFound, AmbiguousId, and NotPermitted if the fact belongs to another agent."""
-    return run_query(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
+    done = run_query(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
+    if caller is None or done.removed or not vault.settings.flag("access.why"):
+        return done
+    problem = record_access(vault, stamp(caller.now), [done.fact.id])
+    return done._replace(notices=(*done.notices, problem)) if problem else done
 
 
 def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> WhyResult:

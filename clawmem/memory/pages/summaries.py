@@ -18,7 +18,7 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.lifecycle.week import week_began
 from clawmem.model.pages.summary import INDEX_PATH, IndexRow, facts_block, index_page, with_generated
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.entity import Entity, name_of_path, owner_of, summary_path
+from clawmem.model.records.entity import Entity, is_candidate_place, name_of_path, owner_of, summary_path
 
 
 class SummariesResult(NamedTuple):
@@ -49,7 +49,8 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     writes: dict[str, bytes | None] = {}
     unread = work.unreadable_files()
     changed, problems = [], list(unread.values())
-    for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread}):
+    candidates = {name for name in by_entity if is_candidate_place(name)}
+    for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread} - candidates):
         try:
             page = _page(work, name, by_entity[name], since, most)
         except ClawmemError as problem:

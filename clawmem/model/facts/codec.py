@@ -80,6 +80,10 @@ def fact_from_record(record: Mapping[str, Any]) -> Fact:
                 extra[key] = value
         else:
             fields[name] = value
+    if "fact" not in fields:
+        fields["fact"] = stated_in(fields)
+    if isinstance(fields.get("links"), list) and "links" not in record:
+        _read_edges(fields, extra)
     for name in _REQUIRED:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
             raise InvalidInput(f"the key '{name}' is missing or empty")
@@ -92,6 +96,38 @@ def fact_from_record(record: Mapping[str, Any]) -> Fact:
 
 
 _FIELDS = frozenset(CANONICAL_KEYS)
+
+
+def stated_in(fields: Mapping[str, Any]) -> str | None:
+    """Return the statement of a record that has only a triple, under canonical or other names, or None.
+
+    The relation is said by its phrase, else by the words of the predicate: "Jane lives in Oslo".
+    """
+    named = {OTHER_NAMES.get(key, key): value for key, value in fields.items()}
+    predicate = named.get("predicate")
+    relation = named.get("relation_phrase") or (predicate.replace("_", " ") if isinstance(predicate, str) else None)
+    parts = [named.get("subject"), relation, named.get("object")]
+    words = " ".join(one.strip() for one in parts if isinstance(one, str) and one.strip())
+    return words if isinstance(named.get("object"), str) and words else None
+
+
+def _read_edges(fields: dict[str, Any], extra: dict[str, Any]) -> None:
+    """Read the temporal edges of another layout: links to facts become links, and the others are kept as they are.
+
+    An edge without a target that has `valid_from` or `valid_to` says when the fact itself holds.
+    """
+    links, others = [], []
+    for edge in fields.pop("links"):
+        try:
+            links.append(_link(edge))
+        except InvalidInput:
+            others.append(edge)
+            for name in ("valid_from", "valid_to"):
+                if isinstance(edge, dict) and isinstance(edge.get(name), str):
+                    fields.setdefault(name, edge[name])
+    fields["links"] = links
+    if others:
+        extra["temporal_edges"] = others
 
 
 def fact_to_line(fact: Fact) -> str:
@@ -206,7 +242,7 @@ def _checked(name: str, value: Any) -> Any:
         return _span(value)
     if value is not None and not isinstance(value, list | tuple):
         raise InvalidInput("the key 'links' must be a list")
-    return tuple(_link(item) for item in value or ())
+    return tuple(item if isinstance(item, FactLink) else _link(item) for item in value or ())
 
 
 def _text(name: str, value: Any) -> str | None:
@@ -245,8 +281,8 @@ def _span(value: Any) -> tuple[int, int] | None:
 
 def _link(value: Any) -> FactLink:
     if isinstance(value, dict):
-        to = value.get("to") or value.get("target")
-        kind = value.get("type") or value.get("relation")
+        to = value.get("to") or value.get("target") or value.get("target_id") or value.get("target_fact_id")
+        kind = value.get("type") or value.get("relation") or value.get("edge_type")
         about = value.get("reason"), value.get("at")
         if isinstance(to, str) and isinstance(kind, str) and all(isinstance(one, str | None) for one in about):
             return FactLink(kind, to, *about)

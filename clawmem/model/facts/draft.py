@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record
+from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record, stated_in
 from clawmem.model.facts.fact import LINK_TYPES, TRUSTS, Fact, FactLink
 from clawmem.model.facts.ids import check_reference
 from clawmem.model.facts.validity import PLANS
@@ -42,6 +42,8 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
         raise InvalidInput("The key 'entity' must be text.")
     own = tuple(key for key in record if OTHER_NAMES.get(key, key) in _OWN_KEYS)
     given = {key: value for key, value in record.items() if key not in own and key != "entity"}
+    if "fact" not in given and (stated := stated_in(given)):
+        given["fact"] = stated
     if not isinstance(given.get("fact"), str):
         raise InvalidInput('The key \'fact\' is missing: each line needs at least {"fact": "..."}.')
     given["fact"] = check_statement(given["fact"])

@@ -10,6 +10,7 @@ from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.proposals.quarantine import quarantine_rule
+from clawmem.model.records.entity import is_candidate_place
 
 
 def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str, Any]:
@@ -43,6 +44,8 @@ def origin_warnings(fact: Fact) -> list[str]:
 def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
     """Return a fact as one line: id, statement, entity, and everything unusual about it."""
     remarks = [entity]
+    if is_candidate_place(entity):
+        remarks.append("waits for promotion")
     if fact.status != "active":
         remarks.append(fact.status)
     remarks += origin_warnings(fact)

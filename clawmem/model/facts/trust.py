@@ -33,12 +33,16 @@ _SUFFIXES = {
     **dict.fromkeys("html htm xhtml mhtml pdf eml mbox msg rss atom xml epub docx odt rtf vtt srt".split(), EXTERNAL),
     **dict.fromkeys("log out err trace".split(), "tool"),
 }
+# Words for the origin of a statement: the user stated it, the user corrected it, or an agent's extractor found it.
+# The first two say nothing that the caller cannot say: what an agent stores keeps the trust of the agent.
+USER_STATED, CORRECTION, MEMORY_EXTRACTOR = "user_stated", "correction", "memory_extractor"
 
 
 def trust_of_source(source: str) -> str | None:
     """Return the trust that a source's name implies, or None.
 
-    It is `external` for `web:example.org`, an address or `page.html`, and `tool` for `tool:grep` or `build.log`.
+    It is `external` for `web:example.org`, an address or `page.html`, `tool` for `tool:grep` or `build.log`, and
+    `agent` for `memory_extractor:AGENT`.
     """
     word = source.strip().lower()
     if "://" in word:
@@ -46,7 +50,16 @@ def trust_of_source(source: str) -> str | None:
     named = word
     for mark in (":", "/", " "):
         named = named.partition(mark)[0]
+    if named == MEMORY_EXTRACTOR:
+        return "agent"
     return _NAMES.get(named) or _SUFFIXES.get(word.rpartition(".")[2] if "." in word else "")
+
+
+def agent_of_source(source: str) -> str | None:
+    """Return the agent that the source `memory_extractor:AGENT` names, or None."""
+    word, _, agent = source.strip().lower().partition(":")
+    named = agent.replace("-", "").replace("_", "").isalnum() and agent.isascii()
+    return agent if word == MEMORY_EXTRACTOR and named else None
 
 
 def least_trust(*trusts: str | None) -> str | None:

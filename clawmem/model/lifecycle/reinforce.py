@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, Fact
@@ -61,6 +62,17 @@ def raised_confidence(confidence: float | None) -> float | None:
     if confidence is None or confidence >= HIGHEST_CONFIDENCE:
         return confidence
     return min(HIGHEST_CONFIDENCE, round(confidence + (1 - confidence) * STEP, 3))
+
+
+def joint_confidence(*confidences: float | None) -> float | None:
+    """Return the confidence of a merge of independent statements, `1 - (1 - a)(1 - b)...`, at most 0.99.
+
+    Those without a confidence do not count; None if all are.
+    """
+    given = [one for one in confidences if one is not None]
+    if len(given) < 2:
+        return given[0] if given else None
+    return max(*given, min(HIGHEST_CONFIDENCE, round(1 - prod(1 - one for one in given), 3)))
 
 
 def _higher(one: float | None, other: float | None) -> float | None:

@@ -13,6 +13,7 @@ from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.validity import PENDING_SUCCESSION, ended_at, is_over
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import normal
+from clawmem.model.lifecycle.reinforce import joint_confidence
 
 
 class Succession(NamedTuple):
@@ -38,6 +39,8 @@ def succeed(new: Fact, olds: Iterable[Fact], link: str, reason: str, at: str, si
         elif (announced_successor(old) or ("",))[0] not in waiting:
             changed.append(ending_later(old, new.id, begins, reason))
     added = tuple(FactLink(link, old.id, reason, at) for old in changed if old.superseded_by == new.id)
+    if link == "merges":
+        new = new._replace(confidence=joint_confidence(new.confidence, *(old.confidence for old in found)))
     return Succession(new._replace(valid_from=begins, links=(*new.links, *added)), tuple(changed))
 
 

@@ -21,11 +21,9 @@ ALWAYS_HOT = 0.8
 # every question.
 ALWAYS_TOLD = 0.85
 WARM_IMPORTANCE = 0.4
-# Recall alone raises an importance to this at most, just below ALWAYS_HOT.
-RECALL_CEILING = 0.79
-RECALL_GAIN = 0.05
+# What `tiers.policy` may name.
+RECENCY_POLICY, IMPORTANCE_POLICY, SCORE_POLICY = "recency", "importance", "score"
 
-BOOST_PER_ACCESS = 0.1
 LOSS_PER_DAY = 0.01
 ARCHIVE_SCORE = 0.2
 ARCHIVE_DAYS = 90
@@ -62,23 +60,32 @@ def recency_limits(access_count: int) -> tuple[int, int]:
 
 
 def recency_tier(last_access: str, access_count: int, now: datetime) -> str:
-    """Return the tier by recency: hot for 7 days, warm for 30; 10 and 45 above 10 accesses, 14 and 60 above 20."""
+    """Return the tier by recency: hot for 7 days, warm for 30; 10 and 45 above 10 accesses, 14 and 60 above 20.
+
+    Whole days count: a fact is still hot seven days and some hours after its last access.
+    """
     return _recency(max(0.0, days_between(last_access, now)), access_count)
 
 
 def _recency(days: float, access_count: int) -> str:
     hot, warm = recency_limits(access_count)
-    return HOT if days <= hot else WARM if days <= warm else COLD
+    whole = math.floor(days)
+    return HOT if whole <= hot else WARM if whole <= warm else COLD
 
 
-def score(base: float, n: int, days: float, boost: float = 0.0) -> float:
-    """`base * (1 + ln(max(n, 1)) * 0.1) * max(0, 1 - days * 0.01) + boost`, for n accesses, the last `days` ago."""
-    return base * (1 + math.log(max(n, 1)) * 0.1) * max(0.0, 1 - days * LOSS_PER_DAY) + boost
+def policy_tier(policy: str, importance: float, access_count: int, last_access: str, now: datetime) -> str:
+    """Return the tier of a fact by one policy: recency, importance or score."""
+    if policy == IMPORTANCE_POLICY:
+        return importance_tier(importance)
+    days = max(0.0, days_between(last_access, now))
+    if policy == SCORE_POLICY:
+        return TIERS[score_tier(score(importance, access_count, days), days) - 1]
+    return _recency(days, access_count)
 
 
-def recency_boost(n: int, days: float) -> float:
-    """Return 0.1 for each access, minus 0.01 for each day since the last one, never negative."""
-    return max(0.0, n * BOOST_PER_ACCESS - days * LOSS_PER_DAY)
+def score(base: float, n: int, days: float) -> float:
+    """`base * (1 + ln(max(n, 1)) * 0.1) * max(0, 1 - days * 0.01)`, for n accesses, the last `days` ago."""
+    return base * (1 + math.log(max(n, 1)) * 0.1) * max(0.0, 1 - days * LOSS_PER_DAY)
 
 
 def score_tier(value: float, days: float) -> int:
@@ -89,16 +96,8 @@ def score_tier(value: float, days: float) -> int:
 
 
 def fact_score(fact: Fact, now: datetime) -> float:
-    """Return the fact's score, with its importance as base and its recency boost, at most 1."""
-    days = days_since_access(fact, now)
-    boost = recency_boost(fact.access_count, days)
-    return min(1.0, score(importance_of(fact), fact.access_count, days, boost))
-
-
-def raised_importance(importance: float, access_count: int) -> float:
-    """Return the importance after recalls: it grows with the logarithm of the accesses and stays below 0.8."""
-    raised = importance + RECALL_GAIN * math.log1p(max(access_count, 0))
-    return max(importance, min(RECALL_CEILING, raised))
+    """Return the fact's score, with its importance as base, at most 1."""
+    return min(1.0, score(importance_of(fact), fact.access_count, days_since_access(fact, now)))
 
 
 def importance_tier(importance: float) -> str:
@@ -110,7 +109,7 @@ def effective_tier(fact: Fact, now: datetime) -> TierVerdict:
     """Return the tier: cold if replaced, retracted or over; hot if the importance is at least 0.8; else by recency."""
     days = days_since_access(fact, now)
     recency = _recency(days, fact.access_count)
-    importance = importance_tier(raised_importance(importance_of(fact), fact.access_count))
+    importance = importance_tier(importance_of(fact))
     value = fact_score(fact, now)
     tier, reason = _decide(fact, recency, days, now)
     return TierVerdict(tier, reason, recency, importance, value, score_tier(value, days), days)
@@ -173,14 +172,9 @@ def explain(
         "score": {
             "tier": verdict.score_tier,
             "value": round(verdict.score, 4),
-            "base": importance_of(fact),
-            "boost": round(recency_boost(fact.access_count, verdict.days), 4),
+            "base": round(importance_of(fact), 4),
         },
-        "importance": {
-            "tier": verdict.importance,
-            "value": importance_of(fact),
-            "raised": round(raised_importance(importance_of(fact), fact.access_count), 4),
-        },
+        "importance": {"tier": verdict.importance, "value": round(importance_of(fact), 4)},
         "archive": {
             "due": should_archive(fact, now, archive_score, archive_days),
             "below": archive_score,

@@ -21,6 +21,7 @@ HOT_FACTS = "Fresh in use"
 WARM_FACTS = "Used lately"
 COLD_FACTS = "Known"
 OVER_FACTS = "In the past"
+SOUL = "Who you are"
 HABITS = "How you work"
 FOCUS = "What you are working on"
 RECENT = "Your recent notes"
@@ -47,6 +48,7 @@ FIXED: Mapping[str, int] = {
     "## Used lately\n": 4,
     "## Known\n": 3,
     "## In the past\n": 5,
+    "## Who you are\n": 5,
     "## How you work\n": 5,
     "## What you are working on\n": 7,
     "## Your recent notes\n": 5,
@@ -60,6 +62,7 @@ FIXED: Mapping[str, int] = {
     "(left out of Used lately: ": 7,
     "(left out of Known: ": 6,
     "(left out of In the past: ": 8,
+    "(left out of Who you are: ": 8,
     "(left out of How you work: ": 8,
     "(left out of What you are working on: ": 10,
     "(left out of Your recent notes: ": 8,

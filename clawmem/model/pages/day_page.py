@@ -13,9 +13,14 @@ from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.records.event import Event
+from clawmem.model.records.seal import checksum
 
 MENTIONS = "Mentioned, and kept as notes only:"
+NARRATIVE = "## Narrative"
 MOST = 100
+_WRITTEN = "Written by a model from the facts of the day ({of}):"
+_NARRATED = re.compile(re.escape(_WRITTEN).replace(re.escape("{of}"), "(?P<of>[0-9a-f]+)"))
+_CITED = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 _DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _REPLACING = ("supersedes", "merges")
 
@@ -33,8 +38,22 @@ class DayFact(NamedTuple):
     before: tuple[str, ...] = ()
 
 
+class DayNarrative(NamedTuple):
+    """The lines of a day's narrative, and the checksum of the facts that it was written from."""
+
+    lines: tuple[str, ...] = ()
+    of: str = ""
+
+
+NO_NARRATIVE = DayNarrative()
+
+
 def day_block(
-    facts: Sequence[DayFact], withdrawn: Sequence[DayFact], events: Iterable[Event], mentions: Iterable[str]
+    facts: Sequence[DayFact],
+    withdrawn: Sequence[DayFact],
+    events: Iterable[Event],
+    mentions: Iterable[str],
+    narrative: DayNarrative = NO_NARRATIVE,
 ) -> str:
     """Return the generated part of a day's note, or an empty text if there is nothing to report."""
     corrected = [one for one in facts if one.before]
@@ -42,7 +61,9 @@ def day_block(
     learned = [one for one in facts if not one.before and one.fact.category != "decision"]
     statements = {normal(one.fact.fact) for one in facts}
     noted = dict.fromkeys(one for one in map(one_line, mentions) if normal(one) not in statements)
+    told = [_WRITTEN.format(of=narrative.of), "", *narrative.lines] if narrative.lines else []
     blocks = (
+        _block(NARRATIVE, told),
         _block("## Learned", [_line(one) for one in learned]),
         _block("## Corrected", [*(_correction(one) for one in corrected), *(_withdrawal(one) for one in withdrawn)]),
         _block("## Decided", [_line(one) for one in decided]),
@@ -51,6 +72,35 @@ def day_block(
         "\n".join([MENTIONS, "", *(f"- {one}" for one in noted)]) if noted else "",
     )
     return "\n\n".join(filter(None, blocks))
+
+
+def facts_checksum(facts: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> str:
+    """Return the checksum of what a narrative of these facts rests on: their ids, statements and statuses."""
+    rows = [(one.fact.id, one.fact.fact, one.fact.status, one.before) for one in (*facts, *withdrawn)]
+    return f"{checksum(*map(repr, sorted(rows))):08x}"
+
+
+def narrative_of(page: str) -> DayNarrative:
+    """Return the narrative in the generated part of a page, or an empty one."""
+    rest = (generated_part(page) or "").partition(f"{NARRATIVE}\n\n")[2].splitlines()
+    found = _NARRATED.fullmatch(rest[0]) if rest else None
+    lines = []
+    for line in rest[2:] if found else ():
+        if not line.startswith("- "):
+            break
+        lines.append(line)
+    return DayNarrative(tuple(lines), found["of"] if found else "")
+
+
+def still_grounded(narrative: DayNarrative, known: Iterable[str]) -> DayNarrative:
+    """Return the narrative without the lines that cite a fact that is not among these ids."""
+    ids = frozenset(known)
+    return narrative._replace(lines=tuple(line for line in narrative.lines if ids.issuperset(_CITED.findall(line))))
+
+
+def narrative_line(part: str, text: str, cites: Iterable[str]) -> str:
+    """Return a sentence of a narrative as a line of the page, with the ids that it cites."""
+    return f"- {part.capitalize()}: {text} ({', '.join(cites)})"
 
 
 def mentions_of(page: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.records.entity import kind_of
 
 MARK = "promoted"
+# The key of the metadata of a waiting fact that says where it goes.
+PLACE = "place"
 WORTH = 0.6
 # From this score on, a promoted fact stays hot; below it, its importance is raised to warm.
 WORTH_HOT = 0.75
@@ -95,6 +97,27 @@ def promotion_of(fact: Fact) -> Mapping[str, Any] | None:
     """Return the mark of the fact's promotion (`on`, `score`, `reasons`, earlier `importance`), or None."""
     mark = (fact.metadata or {}).get(MARK)
     return mark if isinstance(mark, Mapping) and isinstance(mark.get("on"), str) else None
+
+
+def waiting_for(fact: Fact, entity: str, title: str | None) -> Fact:
+    """Return a fact that waits for promotion, with the entity that it then goes to, and the title of a new one."""
+    place = {"entity": entity, **({"title": title} if title else {})}
+    return fact._replace(metadata={**(fact.metadata or {}), PLACE: place})
+
+
+def place_of_waiting(fact: Fact) -> tuple[str, str | None] | None:
+    """Return the entity that a waiting fact goes to, and its title if it is new; None if the fact does not wait."""
+    place = (fact.metadata or {}).get(PLACE)
+    if not isinstance(place, Mapping) or not isinstance(place.get("entity"), str):
+        return None
+    title = place.get("title")
+    return place["entity"], title if isinstance(title, str) else None
+
+
+def without_place(fact: Fact) -> Fact:
+    """Return a fact that waits no longer."""
+    rest = {key: value for key, value in (fact.metadata or {}).items() if key != PLACE}
+    return fact._replace(metadata=rest or None)
 
 
 def para_class(entity: str) -> str:

@@ -12,12 +12,13 @@ class EntityHint(NamedTuple):
 
     `kind` is person, company, project or resource. `role` says why it is mentioned: `speaker` (the person who
     speaks), `relation` (someone close to the speaker), `work` (a project or employer of the speaker), `asked` (the
-    text asks to keep it) or `mention`.
+    text asks to keep it) or `mention`. `entity` is the name of the entity where a model named one that it was shown.
     """
 
     kind: str
     title: str
     role: str = "mention"
+    entity: str | None = None
 
 
 class Proposition(NamedTuple):

@@ -1,26 +1,34 @@
-"""How often facts were accessed, and when last: `ledger/accesses.json`.
+"""How often facts were accessed, when last, and how important that made them: `ledger/accesses.json`.
 
 The counts are beside the facts, so that a fold changes no line of `items.json`. Counts that a line of an older vault
 has stay there, and these are added.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.records.strict_json import read_json
 
 ACCESSES_PATH = "ledger/accesses.json"
 _LARGEST = 2**63 - 1
+# Recall alone raises an importance to this at most, just below the 0.8 from which a fact is always hot.
+RECALL_CEILING = 0.79
+RECALL_GAIN = 0.05
 
 
 class Accesses(NamedTuple):
-    """The accesses of a fact since its line was written: their number, and the last one (ISO 8601 UTC)."""
+    """The accesses of a fact since its line was written: their number, and the last one (ISO 8601 UTC).
+
+    `importance` is the one to which they raised the fact's, or None if they did not.
+    """
 
     number: int
     last: str
+    importance: float | None = None
 
 
 def parse_accesses(data: bytes | None, path: str = ACCESSES_PATH) -> dict[str, Accesses]:
@@ -37,17 +45,26 @@ def parse_accesses(data: bytes | None, path: str = ACCESSES_PATH) -> dict[str, A
 
 
 def _accesses(fact_id: str, value: object, path: str) -> Accesses:
-    if isinstance(value, list) and len(value) == 2:
-        number, last = value
-        if type(number) is int and 0 <= number <= _LARGEST and isinstance(last, str):
-            return Accesses(number, last)
-    raise Unreadable(path, None, f"the accesses of {fact_id} are not a number and a time")
+    if isinstance(value, list) and len(value) in (2, 3):
+        number, last, *raised = value
+        importance = raised[0] if raised else None
+        if type(number) is int and 0 <= number <= _LARGEST and isinstance(last, str) and _is_share(importance):
+            return Accesses(number, last, importance)
+    raise Unreadable(path, None, f"the accesses of {fact_id} are not a number, a time, and perhaps an importance")
+
+
+def _is_share(value: object) -> bool:
+    return value is None or (type(value) in (int, float) and 0 <= value <= 1)  # type: ignore[operator]
 
 
 def render_accesses(accesses: Mapping[str, Accesses]) -> bytes:
     """The file of counts, one fact a line, sorted by id."""
-    lines = [f"{json.dumps(fact_id)}: {json.dumps(list(accesses[fact_id]))}" for fact_id in sorted(accesses)]
+    lines = [f"{json.dumps(fact_id)}: {json.dumps(_written(accesses[fact_id]))}" for fact_id in sorted(accesses)]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode() if lines else b"{}\n"
+
+
+def _written(one: Accesses) -> list[object]:
+    return [value for value in one if value is not None]
 
 
 def merged_accesses(
@@ -59,7 +76,8 @@ def merged_accesses(
     for fact_id in ours.keys() | theirs.keys():
         before, one, other = (side.get(fact_id, none) for side in (base, ours, theirs))
         new = max(0, one.number - before.number) + max(0, other.number - before.number)
-        found[fact_id] = Accesses(min(_LARGEST, before.number + new), max(one.last, other.last))
+        raised = max((side for side in (one.importance, other.importance) if side is not None), default=None)
+        found[fact_id] = Accesses(min(_LARGEST, before.number + new), max(one.last, other.last), raised)
     return found
 
 
@@ -68,4 +86,13 @@ def with_accesses(fact: Fact, accesses: Accesses | None) -> Fact:
     if accesses is None:
         return fact
     last = max(accesses.last, fact.last_accessed or "")
-    return fact._replace(access_count=fact.access_count + accesses.number, last_accessed=last)
+    counted = fact._replace(access_count=fact.access_count + accesses.number, last_accessed=last)
+    if accesses.importance is None or accesses.importance <= importance_of(fact):
+        return counted
+    return counted._replace(importance=accesses.importance)
+
+
+def raised_importance(importance: float, access_count: int) -> float:
+    """Return an importance after so many recalls: it grows with the logarithm of their number and stays below 0.8."""
+    raised = importance + RECALL_GAIN * math.log1p(max(access_count, 0))
+    return max(importance, min(RECALL_CEILING, raised))

@@ -8,12 +8,15 @@ from clawmem.errors import InvalidInput
 
 ROOTS = ("projects", "areas", "resources", "archives")
 AREA_KINDS = ("people", "companies")
+# The place of the facts of a day that wait for promotion: `candidates/2026-11-20`, in `daily/`.
+CANDIDATES = "candidates"
 SUMMARY = "summary.md"
 ITEMS = "items.json"
 _LONGEST_NAME = 80
 _LONGEST_FILE_NAME = 200
 _NAME = re.compile(r"[^\W_](?:[\w.-]*\w)?")
 _KNOWN_TO = re.compile(r"(?P<name>.+) \(known to (?P<other>.+)\)")
+_CANDIDATES = re.compile(rf"{CANDIDATES}/\d{{4}}-\d\d-\d\d")
 _AGENT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 
 
@@ -46,6 +49,8 @@ def check_name(text: str) -> str:
     if parts[0].startswith("@"):
         check_agent(parts[0][1:])
         parts = parts[1:]
+    if is_candidate_place(given):
+        return given
     if not parts or parts[0] not in ROOTS or not 2 <= len(parts) <= 3:
         raise InvalidInput(
             f"'{text}' is not an entity name.",
@@ -70,6 +75,8 @@ def check_new_name(text: str) -> str:
     """Return a name for a new entity. Raise InvalidInput also if it is too long or the folder of other entities."""
     given = check_name(text)
     parts = given.split("/")
+    if is_candidate_place(given):
+        raise InvalidInput(f"'{text}' is the place of facts that wait for promotion.", "Name an entity.")
     if parts[-2:] in (["areas", kind] for kind in AREA_KINDS):
         raise InvalidInput(f"'{text}' is a folder of entities, not an entity.", f"Write {given}/NAME.")
     for part in parts:
@@ -83,6 +90,16 @@ def _unfit(text: str, part: str) -> InvalidInput:
         f"'{text}' is not an entity name: '{part[:40]}' cannot be part of it.",
         f"Each part has letters and digits, with - _ . inside, and at most {_LONGEST_NAME} characters.",
     )
+
+
+def candidate_place(day: str) -> str:
+    """Return the place of the facts that were learned on a day and wait for promotion."""
+    return f"{CANDIDATES}/{day}"
+
+
+def is_candidate_place(name: str) -> bool:
+    """Return whether a name is a place of facts that wait for promotion."""
+    return _CANDIDATES.fullmatch(name) is not None
 
 
 def owner_of(name: str) -> str | None:
@@ -104,7 +121,7 @@ def folder_of(name: str) -> str:
     if name.startswith("@"):
         agent, rest = name[1:].split("/", 1)
         return f"agents/{agent}/workspace/{rest}"
-    return f"life/{name}"
+    return f"daily/{name}" if is_candidate_place(name) else f"life/{name}"
 
 
 def items_path(name: str) -> str:
@@ -124,6 +141,9 @@ def name_of_path(path: str) -> str | None:
         prefix, rest = "", parts[1:-1]
     elif parts[0] == "agents" and len(parts) > 4 and parts[2] == "workspace":
         prefix, rest = f"@{parts[1]}/", parts[3:-1]
+    elif parts[0] == "daily" and parts[-1] == ITEMS:
+        name = "/".join(parts[1:-1])
+        return name if is_candidate_place(name) else None
     else:
         return None
     if parts[-1] not in (SUMMARY, ITEMS) or not 2 <= len(rest) <= 3 or rest[0] not in ROOTS:
@@ -132,7 +152,7 @@ def name_of_path(path: str) -> str | None:
 
 
 def kind_of(name: str) -> str:
-    """Return the kind of an entity from its path: project, person, company, area, resource or archive."""
+    """Return the kind of an entity from its path: project, person, company, area, resource, archive or candidate."""
     parts = name.split("/")
     if parts[0].startswith("@"):
         parts = parts[1:]

@@ -2,8 +2,8 @@
 
 from clawmem.model.settings.settings import Settings
 
-EXTRACT, JUDGE = "extract", "judge"
-TASKS = (EXTRACT, JUDGE, "synthesize", "digest", "evaluate")
+EXTRACT, JUDGE, SYNTHESIZE = "extract", "judge", "synthesize"
+TASKS = (EXTRACT, JUDGE, SYNTHESIZE, "digest", "evaluate")
 COMMAND = "command"
 
 

@@ -57,6 +57,24 @@ SETTINGS = (
         1,
         100,
     ),
+    Setting(
+        "learning.enter",
+        "choice",
+        "at_once",
+        "when learned facts enter life/: at once, or only when the nightly promotion lets them in; until then they are"
+        " candidates of their day",
+        choices=("at_once", "promoted"),
+    ),
+    Setting("access.context", "bool", True, "whether the facts that answer the question of a context count as used"),
+    Setting("access.why", "bool", False, "whether the fact that `why` explains counts as used"),
+    Setting("access.entity_show", "bool", False, "whether the facts that `entity show` prints count as used"),
+    Setting(
+        "tiers.policy",
+        "choice",
+        "recency",
+        "what makes a fact hot, warm or cold in a context: recency, importance or score",
+        choices=("recency", "importance", "score"),
+    ),
     Setting("promotion.max_facts", "int", 8, "the most facts promoted for one day", 0, 100),
     Setting("promotion.score", "float", 0.6, "the score from which a fact is worth thirty days", 0, 1),
     Setting(
@@ -78,11 +96,11 @@ SETTINGS = (
     Setting(
         "summary.weekly_day",
         "choice",
-        "monday",
+        "sunday",
         "the day of the week on which all summaries are generated again",
         choices=WEEKDAYS,
     ),
-    Setting("summary.weekly_hour", "int", 4, "the hour, UTC, of that day", 0, 23),
+    Setting("summary.weekly_hour", "int", 0, "the hour, UTC, of that day", 0, 23),
     Setting("history.limit", "int", 20, "how many entries log shows", 1, 100_000),
     Setting(
         "llm.model",
@@ -207,6 +225,13 @@ AGENTS, ANY_AGENT = "agents", "default"
 OF_AGENTS = (
     Setting("write", "places", "own, life, records", "where the agent may write"),
     Setting("read_only", "bool", False, "whether the agent only reads"),
+    Setting(
+        "domain",
+        "places",
+        "all",
+        "what the context of the agent is about: entities or folders such as projects; its own facts and the most"
+        " important ones are always in it",
+    ),
 )
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}

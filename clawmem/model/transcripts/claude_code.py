@@ -18,6 +18,7 @@ _QUIET = frozenset(
     "rate_limit_event fork-context-ref "
     "content-replacement attribution-snapshot saved_hook_context".split()
 )
+_NO_PROJECTS = frozenset("root tmp workspace app src code home projects".split())
 _MARKS = ("sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "messageId", "isSidechain")
 
 
@@ -55,7 +56,23 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
         return answered(base, content, first(record, "sourceToolUseID", "tool_use_id"), thread)
     if origin and origin.doubtful:
         base = base._replace(trust="external")
-    return said(base, content, thread)
+    return _in_project(said(base, content, thread), _project(record))
+
+
+def _project(record: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """Return the project of a session, which is the name of its working folder; a home folder is none."""
+    folder = record.get("cwd")
+    *above, name = folder.rstrip("/").split("/") if isinstance(folder, str) else ("", "")
+    is_home = name in _NO_PROJECTS or (above and above[-1] in ("home", "Users"))
+    return None if not name or is_home else {"project": name}
+
+
+def _in_project(found: Read, project: Mapping[str, str] | None) -> Read:
+    """Yield the events; those in which the user speaks name the project."""
+    for one in found:
+        if project and isinstance(one, Message) and (one.role, one.kind) == ("user", "message"):
+            one = one._replace(metadata={**(one.metadata or {}), **project})
+        yield one
 
 
 def _aside(base: Message) -> Message:

@@ -18,6 +18,10 @@ _ROLE_NAMES = {
     "function": "tool",
     "toolresult": "tool",
     "tool_result": "tool",
+    # Nobody speaks in an event of an app, so it is never a user's word.
+    "app": "system",
+    "event": "system",
+    "app_event": "system",
 }
 _HALVES = re.compile("[\ud800-\udfff]")
 _EPOCH = re.compile(r"\d{9,19}(?:\.\d+)?")

@@ -11,7 +11,7 @@ from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
-from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, COLD, HOT, WARM
+from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, COLD, HOT, RECENCY_POLICY, WARM
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
@@ -26,7 +26,7 @@ from clawmem.serving.context.pages import (
     summary_units,
 )
 from clawmem.serving.context.result import ContextResult, context_result
-from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_of
+from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_by, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
 from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
@@ -69,12 +69,19 @@ def context(
     """
     owners = visible_owners(caller.agent, entity)[::-1]
     check_question(question or "")
-    wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
+    wanted = FactFilter(owners=owners, entity=entity, as_of=as_of, domain=domain_of(vault, caller.agent))
+    wish = ContextRequest(caller, budget, question, wanted, evidence)
     done, answering = run_query(vault, lambda index: context_in(vault, index, wish))
-    if not answering or as_of:
+    if not answering or as_of or not vault.settings.flag("access.context"):
         return done
     problem = record_access(vault, stamp(caller.now), answering)
     return done._replace(notices=(*done.notices, problem)) if problem else done
+
+
+def domain_of(vault: Vault, agent: str | None) -> tuple[str, ...]:
+    """Return the entities and folders that the context of an agent is about; none if it is about everything."""
+    places = str(vault.settings.agent_value(agent, "domain")).split(", ") if agent else ["all"]
+    return () if {"all", "life"} & set(places) else tuple(places)
 
 
 def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[ContextResult, list[str]]:
@@ -82,7 +89,13 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     caller, wanted = wish.caller, wish.wanted
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
     counted = count_accesses(unfolded_accesses(vault))
-    on = tiers_at(index, reader, counted, wanted) if wanted.as_of else current_tiers(index, reader, counted)
+    policy = vault.settings.words("tiers.policy")
+    if wanted.as_of:
+        on = tiers_at(index, reader, counted, wanted)
+    elif policy != RECENCY_POLICY or wanted.domain:
+        on = tiers_by(index, reader, counted, policy, wanted.domain)
+    else:
+        on = current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
@@ -110,12 +123,15 @@ def _has_words(wish: ContextRequest) -> bool:
 
 
 def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
-    """Return the sections for a question; nothing is in them only because it is fresh."""
+    """Return the sections for a question; nothing is in them only because it is fresh.
+
+    Where the question asks for days, these come before the other answers.
+    """
     return [
         *_always_told(on, way, wish, asked.technical),
+        *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
         _summaries(on, ()),
-        *_timeline(on, way, wish, asked.heard),
     ]
 
 
@@ -156,6 +172,7 @@ def _own_pages(index: Index, agent: str | None) -> list[Section]:
         return []
     more, folder = f"clawmem agent show {agent}", f"agents/{agent}"
     pages = {
+        frame.SOUL: page_units(index, f"{folder}/SOUL.md"),
         frame.HABITS: page_units(index, f"{folder}/TACIT.md"),
         frame.FOCUS: page_units(index, f"{folder}/CONTEXT.md"),
         frame.RECENT: recent_units(index, agent, _MOST_RECENT),
@@ -199,7 +216,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     def beyond(shown: Shown) -> int:
         return further - len(among & shown.keys())
 
-    section = Section(frame.TIMELINE, given(units), more, share=TIMELINE_SHARE, turn=3, further=beyond)
+    section = Section(frame.TIMELINE, given(units), more, share=TIMELINE_SHARE, turn=1, further=beyond)
     return [section] if units else []
 
 

@@ -20,7 +20,7 @@ from clawmem.index.search.by_tier import (
 )
 from clawmem.index.search.channels import FactFilter, condition_of
 from clawmem.index.tables.store import Index
-from clawmem.model.lifecycle.tiers import COLD, HOT, WARM, recency_tier
+from clawmem.model.lifecycle.tiers import COLD, HOT, WARM, policy_tier, recency_tier
 from clawmem.model.pages.context_frame import ALWAYS as ALWAYS_TITLE
 from clawmem.model.pages.context_frame import COLD_FACTS, HOT_FACTS, OVER_FACTS, WARM_FACTS
 from clawmem.vault.state.journal import AccessCount
@@ -57,6 +57,24 @@ def tiers_at(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCoun
     then = candidates_matching(index, reader, *condition_of(wanted))
     moved = _moved(then, counted, reader)
     return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
+
+
+def tiers_by(
+    index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount], policy: str, domain: tuple[str, ...] = ()
+) -> TierCounts:
+    """Return the current tiers by a policy of `tiers.policy`, in a domain of an agent. It reads a row of every fact."""
+    wanted = FactFilter(reader.owners, reader.entity, domain=domain)
+    every = candidates_matching(index, reader, *condition_of(wanted), then=False)
+    active = [_accessed(one, counted, reader) for one in every if one.shelf]
+    moved = {one.n: one for one in _in_order([_by_policy(one, policy, reader) for one in active])}
+    return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
+
+
+def _by_policy(one: FactCandidate, policy: str, reader: ReaderScope) -> FactCandidate:
+    if one.shelf in (ALWAYS, PAST):
+        return one
+    last = one.last_accessed or one.timestamp
+    return one._replace(shelf=policy_tier(policy, one.weight, one.access_count, last, reader.now))
 
 
 def first_of_tier(on: TierCounts, shelf: str, tokens: int) -> Sequence[FactCandidate]:

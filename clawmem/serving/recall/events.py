@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
 from typing import NamedTuple
 
-from clawmem.index.search.channels import ChannelHits
+from clawmem.index.search.channels import ChannelHits, FactFilter, is_within
 from clawmem.index.search.events import (
     NoteLineRow,
     event_keywords,
@@ -65,7 +65,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
         ranked = _fused(hits[-1], words)
         strength = _strength(hits[-1], words, passages, close, _event_share)
-        heard = _heard(index, ranked, strength, limit, owners, without_notes=NOTES in where)
+        heard = _heard(index, ranked, strength, limit, asked.wanted, without_notes=NOTES in where)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, words, owners), words)
         close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
@@ -74,7 +74,11 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         kinds = {NOTES, SUMMARIES} & set(where)
         ranked = _fused(hits[-1], words)
         strength = _strength(hits[-1], words, passages, close, _line_share)
-        noted = _noted(index, ranked, strength, limit, lambda path: page_kind(path) in kinds)
+
+        def fits(row: NoteLineRow) -> bool:
+            return page_kind(row.path) in kinds and is_within(row.day, asked.wanted)
+
+        noted = _noted(index, ranked, strength, limit, fits)
     return EventResults(heard, noted, tuple(hits))
 
 
@@ -87,7 +91,7 @@ def _heard(
     ranked: Sequence[RankedFact],
     strength: float,
     limit: int,
-    owners: Collection[str],
+    wanted: FactFilter,
     without_notes: bool,
 ) -> tuple[EventHit, ...]:
     # Notes and repetitions are few, so a margin is usually enough.
@@ -98,7 +102,8 @@ def _heard(
             _event_hit(found[int(one.id)], scaled(one, strength))
             for one in best
             if int(one.id) in found
-            and is_visible_to(found[int(one.id)], owners)
+            and is_visible_to(found[int(one.id)], wanted.owners)
+            and is_within(found[int(one.id)].timestamp[:10], wanted)
             and not (without_notes and found[int(one.id)].role == "note")
         ]
         if len(heard) >= limit:
@@ -114,15 +119,13 @@ def with_verdicts(index: Index, heard: Sequence[EventHit]) -> tuple[EventHit, ..
 
 
 def _noted(
-    index: Index, ranked: Sequence[RankedFact], strength: float, limit: int, wanted: Callable[[str], bool]
+    index: Index, ranked: Sequence[RankedFact], strength: float, limit: int, wanted: Callable[[NoteLineRow], bool]
 ) -> tuple[NoteHit, ...]:
     # Most lines are of the wanted kind, so a margin is usually enough.
     for margin in (limit + 20, len(ranked)):
         best = _with_equals(ranked, margin)
         found = read_note_lines(index, [int(one.id) for one in best])
-        noted = [
-            _note_hit(found[int(one.id)], scaled(one, strength)) for one in best if wanted(found[int(one.id)].path)
-        ]
+        noted = [_note_hit(found[int(one.id)], scaled(one, strength)) for one in best if wanted(found[int(one.id)])]
         if len(noted) >= limit:
             break
     noted.sort(key=lambda one: (one.path, one.place))

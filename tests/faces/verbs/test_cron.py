@@ -101,4 +101,4 @@ def test_what_cannot_be_is_refused(clawmem: Command) -> None:
     assert clawmem("cron", "install", "--by", "magic").code == 2
     missing = clawmem("cron", "install", "--by", "crontab", env={"PATH": "/nowhere"})
     assert missing.code == 1
-    assert "*/30 * * * * cd / && " in missing.err
+    assert "*/15 * * * * cd / && " in missing.err

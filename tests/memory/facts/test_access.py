@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pytest
+
 from clawmem.index.search.channels import FactFilter
+from clawmem.memory.entities.entities import show_entity
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
+from clawmem.memory.history.why import why
 from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.accesses import ACCESSES_PATH, parse_accesses
 from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import list_facts, peek
+from clawmem.serving.context.context import context
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.memory.machines import make_machines
@@ -92,3 +99,37 @@ def test_two_clones_add_up_their_counts(tmp_path: Path, environment: dict[str, s
     for machine in (one, other, one):
         machine.sync()
     assert [peek(machine.vault, fact.id).fact.access_count for machine in (one, other)] == [5, 5]
+
+
+def test_a_fold_stores_the_importance_that_recall_raised(vault: Vault, caller: Caller) -> None:
+    given = {"fact": "The bicycle is green", "entity": "resources/bike", "importance": 0.5}
+    (fact,) = (one.fact for one in remember(vault, [draft_from_record(given, caller.now)], caller).facts)
+    for _ in range(3):
+        assert record_access(vault, USED, [fact.id]) is None
+    assert peek(vault, fact.id).fact.importance == 0.5
+    fold_accesses(vault, caller)
+    assert parse_accesses(vault.read(ACCESSES_PATH))[fact.id] == (3, USED, 0.5693)
+    assert peek(vault, fact.id).fact.importance == 0.5693
+    assert record_access(vault, USED, [fact.id]) is None
+    fold_accesses(vault, caller)
+    assert peek(vault, fact.id).fact.importance == 0.5805  # 0.5 + 0.05 ln(1 + 4), not more with each fold
+    for _ in range(900):
+        assert record_access(vault, USED, [fact.id]) is None
+    fold_accesses(vault, caller)
+    assert peek(vault, fact.id).fact.importance == 0.79
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_settings_say_what_else_counts_as_a_use(vault: Vault, caller: Caller, counted: bool) -> None:
+    given = {"fact": "The bicycle is green", "entity": "resources/bike"}
+    (fact,) = (one.fact for one in remember(vault, [draft_from_record(given, caller.now)], caller).facts)
+    path = vault.root / "clawmem.yaml"
+    path.write_text(
+        re.sub(r"(?m)^  (context|why|entity_show): \w+$", rf"  \1: {str(counted).lower()}", path.read_text())
+    )
+    own = Vault(vault.root, vault.git.environment)
+    context(own, caller, 2000, "what color is the bicycle?")
+    why(own, fact.id, caller)
+    show_entity(own, "resources/bike", caller)
+    counts = count_accesses(unfolded_accesses(own))
+    assert (counts[fact.id].count if counted else counts) == (3 if counted else {})

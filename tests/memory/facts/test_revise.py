@@ -137,3 +137,11 @@ def test_random_revisions_leave_every_chain_sound(vault: Vault, caller: Caller, 
     assert chain_problems(facts.values()) == ()
     assert {fact.id for fact in facts.values() if fact.is_current} == set(standing)
     assert vault.git.run("status", "--porcelain") == b""
+
+
+def test_a_merge_is_surer_than_its_parts(vault: Vault, caller: Caller) -> None:
+    given = [{"fact": f"The bicycle is {one}", "confidence": 0.7} for one in ("old", "green")]
+    parts = [draft_from_record(one, caller.now) for one in given]
+    ids = [one.fact.id for one in remember(vault, parts, caller).facts]
+    joint = draft_from_record({"fact": "The bicycle is old and green"}, caller.now)
+    assert merge(vault, ids, joint, caller).facts[0].fact.confidence == 0.91

@@ -17,16 +17,16 @@ def _remember(vault: Vault, caller: Caller, words: str, entity: str) -> None:
 
 
 def test_time_alone_rewrites_pages_only_when_a_week_begins(vault: Vault, caller: Caller) -> None:
-    # 2026-11-21 is a Saturday; the week of summaries begins on Mondays at 4.
+    # 2026-11-21 is a Saturday; the week of summaries begins on Sundays at midnight.
     _remember(vault, caller, "The bicycle is green", "resources/bike")
     _remember(vault, caller, "The car is red", "resources/car")
     assert refresh_summaries(vault, caller).entities == ("resources/bike", "resources/car")
-    before_monday = caller._replace(now=datetime(2026, 11, 30, 3, 59, tzinfo=UTC))
-    assert refresh_summaries(vault, before_monday).entities == ()
-    monday = caller._replace(now=datetime(2026, 11, 30, 4, 0, tzinfo=UTC))
-    assert refresh_summaries(vault, monday).entities == ("resources/bike", "resources/car")
+    before_sunday = caller._replace(now=datetime(2026, 11, 21, 23, 59, tzinfo=UTC))
+    assert refresh_summaries(vault, before_sunday).entities == ()
+    sunday = caller._replace(now=datetime(2026, 11, 29, 0, 0, tzinfo=UTC))
+    assert refresh_summaries(vault, sunday).entities == ("resources/bike", "resources/car")
     assert "## Warm facts" in (vault.read_text("life/resources/bike/summary.md") or "")
-    friday = caller._replace(now=monday.now + timedelta(days=4))
+    friday = caller._replace(now=sunday.now + timedelta(days=5))
     _remember(vault, friday, "The car has a dent", "resources/car")
     assert refresh_summaries(vault, friday).entities == ("resources/car",)
     assert refresh_summaries(vault, friday).commit is None
@@ -35,9 +35,9 @@ def test_time_alone_rewrites_pages_only_when_a_week_begins(vault: Vault, caller:
 def test_the_week_begins_when_the_settings_say(vault: Vault, caller: Caller) -> None:
     _remember(vault, caller, "The bicycle is green", "resources/bike")
     refresh_summaries(vault, caller)
-    change_setting(vault, caller, "summary.weekly_day", "sunday")
+    change_setting(vault, caller, "summary.weekly_day", "monday")
     change_setting(vault, caller, "summary.weekly_hour", "20")
     own = Vault(vault.root, vault.git.environment)
-    at = caller._replace(now=datetime(2026, 11, 29, 20, 0, tzinfo=UTC))
+    at = caller._replace(now=datetime(2026, 11, 30, 20, 0, tzinfo=UTC))
     assert refresh_summaries(own, at._replace(now=at.now - timedelta(minutes=1))).entities == ()
     assert refresh_summaries(own, at).entities == ("resources/bike",)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clawmem.model.transcripts.formats import read, shape_of
-from clawmem.model.transcripts.message import Message, SkippedLine
+from clawmem.model.transcripts.message import Message, SkippedLine, role_of
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":  "Delft"}'}}
 CHAT = {
@@ -91,3 +91,27 @@ def test_broken_characters_are_replaced() -> None:
 def test_a_line_that_is_nested_too_deep_is_named() -> None:
     found = taken(lines({"role": "user", "content": "Hi."}, "[" * 200_000), "jsonl", True)
     assert isinstance(found[1], SkippedLine)
+
+
+OF_APPS = [
+    {"role": "app", "content": "I live in Oslo."},
+    {"role": "event", "content": "I live in Oslo."},
+    {"role": "app_event", "content": "I live in Oslo."},
+    {"type": "app_event", "name": "opened", "content": "I live in Oslo."},
+    {"type": "app_event", "name": "opened"},
+    {"kind": "event", "name": "opened", "properties": {"note": "I live in Oslo."}},
+]
+
+
+@pytest.mark.parametrize("record", OF_APPS)
+def test_an_event_of_an_app_is_nobodys_words(record: dict[str, Any]) -> None:
+    data = lines(record).encode()
+    (found,) = read(shape_of(data, "chat"), [data], "chat")
+    assert isinstance(found, Message)
+    assert (found.role, found.kind, found.speaker) == ("system", "app", None)
+    assert found.text
+
+
+@pytest.mark.parametrize("role", ["app", "event", "app_event"])
+def test_a_role_of_an_app_is_not_a_users_in_any_format(role: str) -> None:
+    assert role_of(role) == "system"

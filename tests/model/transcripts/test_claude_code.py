@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
+from clawmem.model.transcripts import claude_code
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
-from clawmem.model.transcripts.parts import TOOL_TEXT_LIMIT
+from clawmem.model.transcripts.parts import TOOL_TEXT_LIMIT, TranscriptState
 
 AT = "2026-03-02T10:00:00.000Z"
 
@@ -39,7 +42,7 @@ def test_a_turn_with_a_tool() -> None:
     )  # fmt: skip
     at = "2026-03-02T10:00:00Z"
     assert found == [
-        Message(2, "user", "Count the hives, please.", at, None, "s1", "u1"),
+        Message(2, "user", "Count the hives, please.", at, None, "s1", "u1", metadata={"project": "site"}),
         Message(3, "assistant", "Sure.", at, None, "s1", "u2"),
         Message(
             4, "assistant", '{"name": "Bash", "arguments": {"command": "ls hives"}}', at, None, "s1", "t1", "tool_call"
@@ -97,3 +100,27 @@ def test_system_lines_are_of_the_system() -> None:
     (_, found) = taken(line("user", "Hi."), {"type": "system", "uuid": "u2", "content": "Compacted", "timestamp": AT})
     assert isinstance(found, Message)
     assert (found.role, found.text) == ("system", "Compacted")
+
+
+@pytest.mark.parametrize(
+    ("folder", "project"),
+    [
+        ("/home/ada/code/shop", "shop"),
+        ("/srv/shop/", "shop"),
+        ("/home/ada", None),
+        ("/root", None),
+        ("/", None),
+        (3, None),
+    ],
+)
+def test_the_working_folder_names_the_project(folder: object, project: str | None) -> None:
+    record = {
+        "type": "user",
+        "uuid": "u",
+        "sessionId": "s",
+        "cwd": folder,
+        "message": {"role": "user", "content": "Hi."},
+    }
+    (found,) = claude_code.read(1, record, TranscriptState())
+    assert isinstance(found, Message)
+    assert (found.metadata or {}).get("project") == project

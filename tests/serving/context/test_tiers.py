@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope
 from clawmem.model.facts.fact import ACTIVE, importance_of
-from clawmem.model.lifecycle.tiers import ALWAYS_HOT, TIERS
+from clawmem.model.lifecycle.tiers import ALWAYS_HOT, TIERS, last_access, policy_tier
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import owner_of
 from clawmem.model.search.ranking import ordered
-from clawmem.serving.context.tiers import current_tiers, first_of_tier
+from clawmem.serving.context.tiers import current_tiers, first_of_tier, tiers_by
 from clawmem.serving.recall.recall import features_of
 from clawmem.vault.state.journal import AccessCount, add_accesses
 from clawmem.vault.vault import Vault
@@ -59,3 +59,23 @@ def test_shelves_are_what_reading_everything_gives(
             assert few == plain[shelf][: len(few)]
             assert sum(one.tokens for one in first_of_tier(on, shelf, 40)) >= 40 or few == plain[shelf]
     index.close()
+
+
+@pytest.mark.parametrize("policy", ["importance", "score"])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**9))
+def test_a_policy_puts_each_fact_on_its_shelf(vault: Vault, policy: str, seed: int) -> None:
+    invented = invent(seed)
+    counted = accessed(seed, invented)
+    reader = ReaderScope(("",), NOW)
+    index = indexed(vault, invented)
+    on, by_recency = tiers_by(index, reader, counted, policy), current_tiers(index, reader, counted)
+    shelves = {shelf: [one.id for one in first_of_tier(on, shelf, ALL)] for shelf in (ALWAYS, *TIERS, PAST)}
+    index.close()
+    facts = {fact.id: add_accesses(fact, counted) for _, fact in invented.facts}
+    for shelf in TIERS:
+        for one in (facts[fact_id] for fact_id in shelves[shelf]):
+            given = (importance_of(one), one.access_count, last_access(one), NOW)
+            assert policy_tier(policy, *given) == shelf
+    assert sum(on.totals.values()) == sum(by_recency.totals.values())
+    assert {shelf: len(found) for shelf, found in shelves.items() if found} == dict(on.totals)

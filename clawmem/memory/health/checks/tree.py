@@ -11,7 +11,15 @@ from clawmem.errors import InvalidInput
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.kinds import file_kind, is_other_version
 from clawmem.model.language.text import as_one_file
-from clawmem.model.records.entity import ITEMS, ROOTS, SUMMARY, check_agent, check_name, name_of_path
+from clawmem.model.records.entity import (
+    ITEMS,
+    ROOTS,
+    SUMMARY,
+    check_agent,
+    check_name,
+    is_candidate_place,
+    name_of_path,
+)
 from clawmem.model.records.layout import OWNED_FOLDERS, agent_of, is_owned, is_text
 from clawmem.vault.edits.hand_edits import UNCLAIMED, UNCLAIMED_HINT
 from clawmem.vault.vault import Vault
@@ -128,7 +136,7 @@ def _entity_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
     for name, there in files.items():
         yield from _name_problems(name, next(iter(there.values())))
         folder = next(iter(there.values())).rsplit("/", 1)[0]
-        for wanted in {SUMMARY, ITEMS} - there.keys():
+        for wanted in {SUMMARY, ITEMS} - there.keys() if not is_candidate_place(name) else ():
             message = f"The entity {name} has no {wanted}."
             yield HealthProblem(WARNING, "entity-files", f"{folder}/{wanted}", None, message, fixable=_is_legal(name))
 

@@ -1,0 +1,131 @@
+"""What a fact is about, as PARA places it: by its subject, the catalog, and the words of a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.text import normal
+from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.records.event import Event
+
+WORKS_ON = "works_on"
+# The role of the project that the event of a proposition belongs to.
+HERE = "here"
+# The kind of the object of a predicate, by the type of its values in the catalog.
+_KIND_OF_VALUE = {"organisation": "company"}
+_COMPANY = frozenset(
+    "labs lab gmbh inc inc. ltd ltd. llc ag corp corp. corporation company co. se bv b.v. kg plc holdings industries "
+    "technologies university bank foundation".split()
+)
+_PROJECT = r"(?:[Pp]roject|[Rr]epo|[Rr]epository|[Cc]odebase|[Aa]pp|[Ww]ebsite)"
+_DETERMINER = r"(?:(?:[Tt]he|[Oo]ur|[Mm]y|[Tt]his|[Yy]our|[Tt]heir|[Aa]n?) )?"
+_WORD = r"[^\W_][\w.+#&-]*"
+_CAPITAL = r"[^\Wa-z_][\w.+#&-]*"
+_PROJECT_FIRST = re.compile(rf"{_DETERMINER}[Pp]roject (?P<name>{_CAPITAL}(?: {_CAPITAL})?)")
+_PROJECT_LAST = re.compile(rf"{_DETERMINER}(?P<name>{_WORD}(?: {_WORD})?) {_PROJECT}")
+# A project without its name, and a thing without an owner: in talk about a project, both mean that project.
+_UNNAMED = re.compile(rf"(?:[Tt]he|[Oo]ur|[Tt]his|[Mm]y|\S.{{0,60}}['’]s) (?:{_PROJECT}|[Tt]eam)(?:['’]s .+)?")
+_TEAM_SAYS = re.compile(r"(?:\S+ )?\S+['’]s (?:project|team) ")
+_UNOWNED = re.compile(r"(?!(?:[Tt]he )?user\b)(?:[Tt]he |[Oo]ur )?[a-z][\w.-]*(?: [\w.-]+){0,4}")
+_CALLED = re.compile(rf"\b(?:called|named) (?P<name>{_CAPITAL}(?: {_CAPITAL})*)")
+_NAME = re.compile(r"[^\Wa-z_][\w.+#&'’-]*(?: [^\Wa-z_][\w.+#&'’-]*){0,3}")
+_PART_OF = re.compile(r"['’]s? .+$|['’]s$")
+_MARKED = re.compile(r"[A-ZÀ-Þ0-9._-]")
+_LEADING = re.compile(rf"^{_DETERMINER}")
+_MOST_WORDS = 5
+
+
+def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str]]) -> Iterator[EntityHint]:
+    """Yield the thing, not a person, that the subject or the object of a proposition names.
+
+    `kinds` returns the kinds of things that facts name, by normalised name. "The project" and "the staging port" are
+    those of the project of the conversation, which a hint with the role `HERE` names.
+    """
+    subject = proposition.subject or ""
+    of_team = _TEAM_SAYS.match(proposition.statement)
+    if of_team or _UNNAMED.fullmatch(subject) or _UNOWNED.fullmatch(subject):
+        yield from (
+            EntityHint("project", hint.title, "about") for hint in proposition.entity_hints if hint.role == HERE
+        )
+    named = named_thing(subject)
+    if named:
+        yield named
+    elif (name := _PART_OF.sub("", subject)) and _NAME.fullmatch(name):
+        kind = kinds().get(normal(name))
+        if kind:
+            yield EntityHint(kind, name, "fact")
+    if proposition.predicate == WORKS_ON and (worked := project_name(proposition.object or "")):
+        yield EntityHint("project", worked, "work")
+
+
+def with_project(proposition: Proposition, event: Event) -> Proposition:
+    """Return the proposition with the project that the event belongs to, if a transcript names one."""
+    project = (event.metadata or {}).get("project")
+    if not isinstance(project, str) or not project.strip():
+        return proposition
+    hints = (*proposition.entity_hints, EntityHint("project", project.strip(), HERE))
+    return proposition._replace(entity_hints=hints)
+
+
+def named_thing(text: str) -> EntityHint | None:
+    """Return the company or project that a text names by its words: "Corvid Labs", "Project Atlas", "the Atlas repo".
+
+    What follows a possessive is a part of the thing: "Corvid Labs' office" is about Corvid Labs.
+    """
+    whole = _PART_OF.sub("", text)
+    first = _PROJECT_FIRST.fullmatch(whole)
+    if first:
+        return EntityHint("project", first["name"], "name")
+    last = _PROJECT_LAST.fullmatch(whole)
+    if last and _MARKED.search(last["name"]) and not last["name"].lower().startswith(("new ", "first ", "whole ")):
+        return EntityHint("project", last["name"], "name")
+    words = whole.split()
+    company = 2 <= len(words) <= _MOST_WORDS and words[-1].lower() in _COMPANY and _NAME.fullmatch(whole)
+    return EntityHint("company", whole, "name") if company else None
+
+
+def project_name(text: str) -> str | None:
+    """Return the name of the project in the object of `works_on`, or None if it is only described."""
+    named = named_thing(text)
+    if named:
+        return named.title
+    called = _CALLED.search(text)
+    if called:
+        return called["name"]
+    return text if _NAME.fullmatch(text) else None
+
+
+def kinds_of_objects(facts: Iterable[Fact], catalog: Catalog) -> dict[str, str]:
+    """Return the kinds of the named things that the facts say somebody works at or on, by normalised name."""
+    found: dict[str, str] = {}
+    for fact in facts:
+        kind = kind_of_object(fact.predicate, catalog)
+        name = project_name(fact.object or "") if kind == "project" else fact.object
+        if kind and fact.is_current and name and _NAME.fullmatch(name):
+            found.setdefault(normal(name), kind)
+    return found
+
+
+def kind_of_object(predicate: str | None, catalog: Catalog) -> str | None:
+    """Return the kind of entity that the object of a predicate is, or None."""
+    if predicate == WORKS_ON:
+        return "project"
+    entry = catalog.predicates.get(predicate or "")
+    return _KIND_OF_VALUE.get(entry.value) if entry else None
+
+
+def predicates_of_things(catalog: Catalog) -> list[str]:
+    """Return the predicates whose objects are projects or companies."""
+    return [name for name in (*catalog.predicates, WORKS_ON) if kind_of_object(name, catalog)]
+
+
+def names_in(text: str) -> Iterator[str]:
+    """Yield each name that a text may contain, in normal form: one to four words that each begin with a capital."""
+    for run in _NAME.finditer(_LEADING.sub("", text)):
+        words = re.sub(r"['’]s?\b", "", run[0]).rstrip(".").split()
+        for first in range(len(words)):
+            for last in range(len(words), first, -1):
+                yield normal(" ".join(words[first:last]))

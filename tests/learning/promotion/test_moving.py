@@ -1,0 +1,154 @@
+"""Promotion moves a fact where it belongs; with `learning.enter: promoted` only promotion lets facts into `life/`."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from clawmem.governance.review import approve
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.lookup import PlacedFact, all_facts
+from clawmem.learning.ingest import ingest
+from clawmem.learning.learn import LearnResult, learn
+from clawmem.learning.promotion.promote import promote
+from clawmem.memory.entities.entities import create_entity
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.pages.refresh import refresh_summaries
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.proposals.promotion import place_of_waiting, promotion_of
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
+from clawmem.serving.recall.recall import recall
+from clawmem.vault.vault import Vault
+
+DAY = "2026-11-21"
+WAITING = f"candidates/{DAY}"
+
+
+def _placed(vault: Vault) -> dict[str, PlacedFact]:
+    index = open_index(vault)
+    try:
+        return {one.fact.fact: one for one in all_facts(index)}
+    finally:
+        index.close()
+
+
+def _says(vault: Vault, caller: Caller, *texts: str) -> LearnResult:
+    said = (Message(line, "user", text, f"{DAY}T08:0{line}:00Z") for line, text in enumerate(texts, 1))
+    ingest(vault, said, caller, "chat")
+    return learn(vault, caller)
+
+
+@pytest.fixture
+def waiting(vault: Vault, environment: dict[str, str]) -> Vault:
+    path = vault.root / "clawmem.yaml"
+    path.write_text(path.read_text().replace("\n  enter: at_once\n", "\n  enter: promoted\n"))
+    return Vault(vault.root, environment)
+
+
+def _in_life(root: Path) -> set[str]:
+    return {path.parent.name for path in (root / "life").rglob("items.json") if path.read_text().strip() != "[]"}
+
+
+def _learned(vault: Vault, caller: Caller, statement: str, subject: str) -> None:
+    keys = {"subject": subject, "predicate": "decided", "object": "Go", "category": "decision", "importance": 0.9}
+    given = {"fact": statement, "entity": "areas/people/user", "trust": "user", "confidence": 0.95, **keys}
+    remember(vault, [draft_from_record({**given, "workflow": "heartbeat/rules"}, caller.now)], caller)
+
+
+def test_promotion_moves_a_learned_fact_to_the_project_it_is_about(vault: Vault, caller: Caller) -> None:
+    _learned(vault, caller, "Tern is written in Go since May 2026.", "Tern")
+    create_entity(vault, "projects/tern", caller, "Tern")
+    done = promote(vault, caller, DAY)
+    placed = _placed(vault)["Tern is written in Go since May 2026."]
+    assert placed.entity == "projects/tern"
+    assert promotion_of(placed.fact)
+    assert done.kept[0].reason.endswith("moved from areas/people/user: Tern is about projects/tern")
+    body = vault.git.run("log", "-1", "--format=%b").decode()
+    assert "- project projects/tern: Tern is written in Go since May 2026." in body
+    assert "moved from areas/people/user: Tern is about projects/tern" in body
+    assert "Tern" not in (vault.read_text("life/areas/people/user/items.json") or "")
+
+
+def test_promotion_creates_the_company_that_a_name_says(vault: Vault, caller: Caller) -> None:
+    _learned(vault, caller, "Corvid Labs chose Go in May 2026.", "Corvid Labs")
+    promote(vault, caller, DAY)
+    assert _placed(vault)["Corvid Labs chose Go in May 2026."].entity == "areas/companies/corvid-labs"
+    assert "Corvid Labs" in (vault.read_text("life/areas/companies/corvid-labs/summary.md") or "")
+
+
+def test_promotion_leaves_what_a_person_placed(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/tern", caller, "Tern")
+    given = {"fact": "Tern is written in Go since May 2026.", "subject": "Tern", "entity": "areas/people/user"}
+    strong = {"category": "decision", "importance": 0.9, "predicate": "decided", "object": "Go", "confidence": 0.95}
+    remember(vault, [draft_from_record({**given, **strong}, caller.now)], caller)
+    assert promote(vault, caller, DAY).kept
+    assert _placed(vault)["Tern is written in Go since May 2026."].entity == "areas/people/user"
+
+
+def test_a_learned_fact_waits_for_promotion_and_is_found(waiting: Vault, caller: Caller) -> None:
+    _says(waiting, caller, "I am allergic to peanuts.")
+    fact, entity = next(one for one in _placed(waiting).values())
+    assert entity == WAITING
+    assert place_of_waiting(fact) == ("areas/people/user", "User")
+    assert "waits for promotion" in fact_line(fact, entity)
+    assert not _in_life(waiting.root)
+    found = recall(waiting, "peanuts allergy", caller, FactFilter(owners=("",)), 5)
+    assert [one.fact.id for one in found.found] == [fact.id]
+    assert refresh_summaries(waiting, caller).entities == ()
+    assert not [one for one in doctor(waiting, caller).problems if "candidates" in (one.path or "")]
+
+
+def test_promotion_lets_a_waiting_fact_in(waiting: Vault, caller: Caller) -> None:
+    _says(waiting, caller, "I am allergic to peanuts.")
+    done = promote(waiting, caller, DAY)
+    assert done.kept, done.verdicts
+    fact, entity = next(one for one in _placed(waiting).values())
+    assert entity == "areas/people/user"
+    assert place_of_waiting(fact) is None
+    assert waiting.read_text(f"daily/{WAITING}/items.json") is None
+    assert _in_life(waiting.root) == {"user"}
+
+
+def test_a_waiting_fact_that_is_said_again_waits_once(waiting: Vault, caller: Caller) -> None:
+    _says(waiting, caller, "I am allergic to peanuts.")
+    again = _says(waiting, caller, "As I said, I am allergic to peanuts.")
+    assert again.count("added") == 0
+    assert len(_placed(waiting)) == 1
+
+
+def test_a_change_of_a_known_fact_takes_effect_at_once(waiting: Vault, caller: Caller) -> None:
+    given = {"fact": "The user lives in Oslo.", "subject": "The user", "predicate": "lives_in", "object": "Oslo"}
+    before = caller._replace(now=caller.now - timedelta(days=9))
+    remember(waiting, [draft_from_record({**given, "entity": "areas/people/user"}, before.now)], before)
+    _says(waiting, caller, "I live in Bergen now.")
+    placed = _placed(waiting)
+    assert placed["The user lives in Oslo."].fact.status == "superseded"
+    new = next(one for one in placed.values() if one.fact.status == "active")
+    assert new.entity == "areas/people/user"
+
+
+def test_a_waiting_fact_is_replaced_among_the_candidates(waiting: Vault, caller: Caller) -> None:
+    _says(waiting, caller, "I live in Oslo.", "I moved to Bergen.")
+    assert {one.entity for one in _placed(waiting).values()} == {WAITING}
+    assert sorted(one.fact.status for one in _placed(waiting).values()) == ["active", "superseded"]
+
+
+def test_a_person_lets_a_waiting_fact_in(waiting: Vault, caller: Caller, environment: dict[str, str]) -> None:
+    _says(waiting, caller, "I am allergic to peanuts.")
+    fact, _ = next(one for one in _placed(waiting).values())
+    # Exactly below the score, so that a person is asked.
+    path = waiting.root / "clawmem.yaml"
+    score = promote(waiting, caller, DAY, dry_run=True).verdicts[0].candidate.judgement.score
+    path.write_text(re.sub(r"(?m)^  score: .*$", f"  score: {score + 0.01:.2f}", path.read_text()))
+    asked = Vault(waiting.root, environment)
+    done = promote(asked, caller, DAY)
+    assert [one.targets[0].id for one in done.proposals] == [fact.id]
+    approve(asked, done.proposals[0].id, caller)
+    assert _placed(asked)[fact.fact].entity == "areas/people/user"

@@ -1,0 +1,74 @@
+"""Only what was said or recorded on some days, whatever the kind of hit."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from clawmem.index.search.channels import FactFilter, is_within
+from clawmem.learning.ingest import ingest
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.pages.notes import note
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import RECALL_KINDS
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+
+
+@pytest.fixture
+def boats(vault: Vault, caller: Caller) -> Vault:
+    for days in (0, 40):
+        then = caller._replace(now=caller.now - timedelta(days=days))
+        given = {"fact": f"The boat was seen {days} days ago", "metadata": {"said_at": then.now.isoformat()}}
+        remember(vault, [draft_from_record(given, caller.now)], caller)
+        said = Message(1, "user", f"Where is the boat, {days}?", then.now.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        ingest(vault, [said], then, f"chat{days}")
+        note(vault, f"Painted the boat {days}", then)
+    return vault
+
+
+FOUND = [
+    ({}, {"0", "40"}),
+    ({"since": "2026-11-01"}, {"0"}),
+    ({"until": "2026-11-01"}, {"40"}),
+    ({"since": "2026-10-12", "until": "2026-10-12"}, {"40"}),
+    ({"since": "2026-10-13", "until": "2026-11-20"}, set()),
+]
+
+
+@pytest.mark.parametrize(("days", "found"), FOUND)
+def test_every_kind_of_hit_is_of_these_days(
+    boats: Vault, caller: Caller, days: dict[str, str], found: set[str]
+) -> None:
+    done = recall(boats, "the boat", caller, FactFilter(**days), 20, RECALL_KINDS)  # type: ignore[arg-type]
+    facts, events = [one.fact.fact for one in done.found], [one.event.text for one in done.heard]
+    words = " ".join([*facts, *events, *(one.text for one in done.noted)])
+    assert set(re.findall(r"\d+", words)) & {"0", "40"} == found
+
+
+def test_an_unknown_day_is_outside_of_every_bound() -> None:
+    assert is_within(None, FactFilter())
+    assert not is_within(None, FactFilter(since="2026-01-01"))
+
+
+def test_the_options(clawmem: Command) -> None:
+    assert clawmem("remember", "The boat is blue.").code == 0
+    assert "blue" in clawmem("recall", "the boat", "--since", "2026-11").out
+    assert clawmem("recall", "the boat", "--until", "2026-10").out == ""
+    assert clawmem("recall", "the boat", "--since", "2026-12", "--until", "2026-11").code == 2
+
+
+def test_the_words_that_a_fact_quotes_are_searched(vault: Vault, caller: Caller) -> None:
+    said = Message(1, "user", "The catamaran goes out at dawn on Sundays.", "2026-11-20T08:00:00Z")
+    ingest(vault, [said], caller, "chat")
+    event = recall(vault, "catamaran", caller, FactFilter(), 5, ("events",)).heard[0].event
+    quoting = {"fact": "The user sails early", "source_event": event.id, "source_text": "catamaran goes out at dawn"}
+    remember(vault, [draft_from_record(quoting, caller.now)], caller)
+    assert [one.fact.fact for one in recall(vault, "catamaran", caller, FactFilter(), 5).found] == [
+        "The user sails early"
+    ]
