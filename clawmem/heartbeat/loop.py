@@ -68,8 +68,9 @@ def run_heartbeat(
     """Run every step that is due once. No commit is made if there is nothing to do.
 
     `model` reads events, `judge` judges facts for promotion (None: the rules do), and `narrator` writes the narratives
-    of days (None: there are none). `on_progress` receives one line before each step. `only` limits the run to the steps with these names. If a model did not read every event, the
-    reason is among the failures and the unread events wait for the next run.
+    of days (None: there are none). `on_progress` receives one line before each step. `only` limits the run to the steps
+    with these names. If a model did not read every event, the reason is among the failures and the unread events wait
+    for the next run.
 
     Raise Locked if another heartbeat or writer holds the vault longer than `lock.wait_seconds`. Raise InvalidInput if
     `only` names an unknown step.
