@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 
+from clawmem.learning.attribution.introductions import TEXT
+
 _LONGEST = 400
-_TEXT = (
-    r"(?:stor(?:y|ies)|tales?|fables?|poems?|verses?|rhymes?|haikus?|limericks?|sonnets?|lyrics|songs?|speech|dialogu?e|"
-    r"monologue|essay|diary entry|article|blog post|testimonial|excerpt|extract|novel|draft|cover letter|letter|scene|"
-    r"chapter|screenplay|script|fan-?fic(?:tion)?|character sheet|back-?story|vignette|skit|eulogy)"
-)
 _ADJECTIVES = r"(?:[\w-]+ ){0,4}?"
 _OPENING = r"(?:(?:ok|okay|so|now|well|hi|hello|hey|please|alright|and)[,.!]? )*+"
 _SHOWN = re.compile(
     rf"{_OPENING}(?:(?:here(?:'s| is| are| comes)|below is|check out|have a look at|take a look at|read|rate|review|"
-    rf"continue|complete|finish|extend) (?:my|our|a|an|the|another|one|some) {_ADJECTIVES}{_TEXT}|"
-    rf"this is (?:my|our|an? (?:excerpt|extract|scene)|the (?:first|opening|next)) {_ADJECTIVES}{_TEXT})"
+    rf"continue|complete|finish|extend) (?:my|our|a|an|the|another|one|some) {_ADJECTIVES}{TEXT}|"
+    rf"this is (?:my|our|an? (?:excerpt|extract|scene)|the (?:first|opening|next)) {_ADJECTIVES}{TEXT})"
     r"(?: (?:about|called|titled|from|by|so far|for|of|idea)\b[^,;:]*)?",
     re.IGNORECASE,
 )
@@ -29,7 +26,7 @@ _MADE_UP = re.compile(
     r"(?:my|our) (?:(?!(?:fav|least|best)\w*)[\w&-]+ ){0,2}?(?:character|protagonist|narrator|avatar|alter ego)"
     r"(?:'s (?:name|backstory|story))? (?:is|was|has|comes|lives|goes)\b.*|"
     r"once upon a time\b.*|"
-    rf"(?:write|tell|compose|draft|create)\b.*\b{_TEXT}\b.*\b(?:(?:perspective|point of view|voice) of (?!me\b|my\b)|"
+    rf"(?:write|tell|compose|draft|create)\b.*\b{TEXT}\b.*\b(?:(?:perspective|point of view|voice) of (?!me\b|my\b)|"
     r"in (?:the )?first person\b).*)",
     re.IGNORECASE,
 )
@@ -40,7 +37,7 @@ _WITHIN = re.compile(
 _TO_WRITE = re.compile(
     rf"{_OPENING}(?:(?:(?:can|could|would|will) you (?:please )?|(?:i|we)(?:'d like| want| need| would like)(?: you)?"
     r"(?: to)? |help me (?:to )?)?(?:write|draft|compose|create|make(?: up)?|generate|invent|tell|sing|give|send))\b"
-    rf"(?P<what>[^.!?:]*?\b(?:{_TEXT}|e-?mail|message|text|reply|bio(?:graphy)?|cv|r[eé]sum[eé]|profile|intro(?:duction)?|"
+    rf"(?P<what>[^.!?:]*?\b(?:{TEXT}|e-?mail|message|text|reply|bio(?:graphy)?|cv|r[eé]sum[eé]|profile|intro(?:duction)?|"
     r"post|caption|tweet|statement|ad|advert|toast|vows?|speech|joke|review)s?\b[^.!?:]*?) (?:in which|where|whose|"
     r"that|saying|says|stating|states|telling|about how|as if|as though) (?=.*\b(?:I|I'm|we|my)\b)",
     re.IGNORECASE,

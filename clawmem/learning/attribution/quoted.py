@@ -10,9 +10,7 @@ from itertools import islice
 
 from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start, story_start
 from clawmem.learning.attribution.introductions import (
-    is_translation_request,
     names_speaker,
-    opens_with_request,
     reported_after_comma,
     reports_speech,
     requests_role_play,
@@ -21,9 +19,8 @@ from clawmem.learning.attribution.introductions import (
     requests_work_nearby,
 )
 from clawmem.learning.attribution.pastes import is_heading, pasted_spans, unclear_spans
-from clawmem.learning.attribution.reported import reported_spans
-from clawmem.learning.english.quotations import Span, quotations, unclosed_quotations
-from clawmem.learning.english.sentences import TextSpan, sentences, sub_span
+from clawmem.learning.attribution.quotations import Span, quotations, unclosed_quotations
+from clawmem.learning.attribution.sentences import TextSpan, sentences, sub_span
 
 _FARTHEST, _MOST_COLONS = 400, 4
 
@@ -145,18 +142,16 @@ def _after(text: str, sentence: TextSpan) -> list[Span]:
         return announced
     words = sentence.text.replace("’", "'")
     offset = reported_after_comma(words) or fiction_start(words)
-    spans = [(offset, len(words))] if offset else reported_spans(words)
-    return [(sentence.start + start, sentence.start + end) for start, end in spans]
+    return [(sentence.start + offset, sentence.end)] if offset else []
 
 
 def _after_colon(text: str, sentence: TextSpan) -> list[Span]:
     for colon in islice(_COLON.finditer(sentence.text, 0, _FARTHEST), _MOST_COLONS):
         head, at = sentence.text[: colon.start()].replace("’", "'").strip(" *_"), sentence.start + colon.end()
-        if (
-            (requests_text_work(head) or _starts_role_play(head, text))
-            if colon[0] == ":"
-            else is_translation_request(head)
-        ):
+        works = (
+            requests_text_work(head) or _starts_role_play(head, text) if colon[0] == ":" else requests_work_below(head)
+        )
+        if works:
             return [(at, fiction_end(text, at, _end_of_block(text, at, len(text))))]
         if colon[0] == ":" and (reports_speech(head) or (names_speaker(head) and _IN_FIRST_PERSON.match(text, at))):
             line = text.find("\n", at)
@@ -180,12 +175,7 @@ def _around(text: str, sentence: TextSpan, last: bool) -> list[Span]:
         return [_before(text, sentence)] if requests_work_nearby(words, before=True) else []
     ends_line = _ENDS_LINE.match(text, sentence.end) is not None
     begins = sentence.text.endswith("?") and _FIRST.search(text, 0, sentence.start) is None
-    if (
-        (begins and opens_with_request(words))
-        or requests_work_nearby(words)
-        or is_translation_request(words)
-        or (ends_line and requests_work_below(words))
-    ):
+    if requests_work_nearby(words) or ((begins or ends_line) and requests_work_below(words, begins)):
         return [(sentence.end, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
     return []
 

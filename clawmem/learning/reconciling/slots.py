@@ -15,7 +15,8 @@ from clawmem.model.proposals.proposition import Proposition
 
 _CHANGE = re.compile(
     r"\b(?:now|nowadays|these days|currently|moved?|moving|relocat\w+|settled|switch\w*|chang\w+|joined|"
-    r"start(?:ed|ing)|began|hired|new|became|since|instead|no longer|any ?more|left|quit|took)\b",
+    r"start(?:ed|ing)|began|hired|new|became|since|instead|no longer|any ?more|left|quit|took|"
+    r"jetzt|nun|inzwischen|gezogen|umgezogen|gewechselt|umgestiegen|verschoben|neue[rns]?|nicht mehr)\b",
     re.IGNORECASE,
 )
 _AWAY = re.compile(r"\b(?:moved?|moving|relocat\w+|switch\w*|chang\w+|instead|no longer|left|quit)\b", re.IGNORECASE)
