@@ -167,7 +167,7 @@ def _statement(piece: TextSpan, text: str, reader: _Reader) -> list[Proposition]
             found = _matched(piece, rest.strip(_EDGES), reader, (date,))
             if found:
                 return found
-    return _matched(piece, text, reader, dates) or _of_relative(piece, text, reader)
+    return _matched(piece, text, reader, (), dates) or _of_relative(piece, text, reader)
 
 
 def _shared(piece: TextSpan, reader: _Reader) -> Iterator[Proposition]:
@@ -176,16 +176,23 @@ def _shared(piece: TextSpan, reader: _Reader) -> Iterator[Proposition]:
     parts = list(_split(piece, reader.language.shared))
     if subject is None or len(parts) < 2:
         return
-    word = re.split(r"[' ]", subject[0])[0]
-    for number, part in enumerate(parts):
-        yield from _statement(part, f"{word} {part.text}" if number else part.text, reader)
+    first, *others = parts
+    yield from _statement(first, first.text, reader)
+    for part in others:
+        said = (f"{begin} {part.text}" for begin in (re.split(r"[' ]", subject[0])[0], subject[0]))
+        yield from next((found for text in said if (found := _statement(part, text, reader))), [])
 
 
-def _matched(piece: TextSpan, text: str, reader: _Reader, dates: tuple[DateMatch, ...]) -> list[Proposition]:
+def _matched(
+    piece: TextSpan, text: str, reader: _Reader, dates: tuple[DateMatch, ...], within: tuple[DateMatch, ...] = ()
+) -> list[Proposition]:
+    """Return what the first rule that matches says. `dates` were cut off; a date `within` must be the value itself."""
+    dated = any(date.day for date in within)
     for rule in reader.language.rules:
         if not rule.passing and (reader.voice.chat or not rule.of_thing):
             found = next((match for form in rule.hears if (match := form.fullmatch(text))), None)
-            made = list(_proposed(rule, found, piece, reader, dates)) if found else []
+            fits = found is not None and (not dated or "date" in found.re.groupindex)
+            made = list(_proposed(rule, found, piece, reader, dates)) if found and fits else []
             if made:
                 return made
     return []
@@ -225,8 +232,6 @@ def _proposed(
 ) -> Iterator[Proposition]:
     said = said_day(reader.event)
     values = values_of(found)
-    if "date" not in values and any(date.day and found.start() < date.end <= found.end() for date in dates):
-        return
     if "date" in values and reader.language.reads_dates:
         if not rule.of_thing and not names_day(values["date"], said):
             return
