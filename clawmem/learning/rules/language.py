@@ -14,19 +14,26 @@ CODES = ("en", "de")
 REQUESTS = ("forget", "keep", "lesson", "order", "correct")
 _PART = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<slot>[a-z_]+))?\}")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_LEADS = ("{whose} ", "{who} ")
+_LEADS = ("{whose} ", "{who} ", "{user} ")
+
+
+class Form(NamedTuple):
+    """One form of a statement: its pattern, and the template of the statement."""
+
+    pattern: re.Pattern[str]
+    says: str
 
 
 class Rule(NamedTuple):
     """One kind of statement.
 
-    `hears` match a whole clause, or a part of it if `passing`. `says` is the template of the statement. `tail` matches
-    what follows the subject in such a statement, and `owned` says that its subject is possessive. `of_thing` marks
+    The patterns of `hears` match a whole clause, or a part of it if `passing`. `tail` matches
+    what follows the subject in its statement, and `owned` says that its subject is possessive. `of_thing` marks
     statements about things. `examples` map a text to its statements.
     """
 
     name: str
-    hears: tuple[re.Pattern[str], ...]
+    hears: tuple[Form, ...]
     says: str
     tail: re.Pattern[str] | None
     owned: bool
@@ -192,14 +199,17 @@ def _rules(entry: Mapping[str, Any], parts: _Parts) -> Iterator[Rule]:
 
 
 def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
-    says, hears = entry["says"], entry["hears"]
+    says = entry["says"]
+    # A form with a statement of its own is a mapping of the one to the other.
+    forms = [next(iter(one.items())) if isinstance(one, dict) else (one, says) for one in entry["hears"]]
+    hears = " ".join(source for source, _ in forms)
     lead = next((one for one in _LEADS if says.startswith(one)), "")
     slots = [found["name"] for found in _PART.finditer(says[len(lead) :])]
     return Rule(
         entry["name"],
-        parts.all_compiled(hears),
+        tuple(Form(parts.compiled(source), words) for source, words in forms),
         says,
-        parts.tail(says[len(lead) :], " ".join(hears)) if not entry.get("passing") else None,
+        parts.tail(says[len(lead) :], hears) if not entry.get("passing") else None,
         lead == _LEADS[0],
         entry.get("predicate"),
         entry.get("category", "fact"),

@@ -13,7 +13,7 @@ from clawmem.learning.attribution.speaker import THE_USER, Speaker, speaker_of
 from clawmem.learning.rules.corrections import CORRECTION
 from clawmem.learning.rules.dating import full_date, names_day, said_day, start_day, without_value_as_start
 from clawmem.learning.rules.known_changes import RETRACTION
-from clawmem.learning.rules.language import Language, Rule, language_of
+from clawmem.learning.rules.language import Form, Language, Rule, language_of
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.language.date_words import DateMatch, find_dates
 from clawmem.model.language.text import normal, one_line
@@ -21,7 +21,8 @@ from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
 
 # Longer clauses and sentences are not read: no plain statement has this length, and it bounds the time of a pattern.
-LONGEST_CLAUSE, LONGEST_SENTENCE = 200, 500
+LONGEST_CLAUSE, LONGEST_SENTENCE = 200, 1500
+_SAID_AFTER = 40  # characters after a clause, where "she said" may follow
 _KEPT, _RULED = "fact", "instruction"
 _STOPS = " .,;:!?"
 _EDGES = " .,;:!"
@@ -104,21 +105,30 @@ def _in_sentence(sentence: TextSpan, reader: _Reader) -> Iterator[Proposition]:
     if requested is not None:
         yield from requested
         return
-    if sentence.text.rstrip(" \"')*_").endswith("?") or reader.language.guards["untrue"].search(sentence.text):
+    if reader.language.guards["untrue"].search(sentence.text):
         return
-    corrected = _correction(sentence, reader)
+    corrected = None if _asks(sentence) else _correction(sentence, reader)
     if corrected:
         yield corrected
-    elif not reader.language.guards["reported"].search(sentence.text):
+    else:
         yield from _in_clauses(sentence, reader)
 
 
 # --- statements ----------------------------------------------------------------------------------------------------
 
 
+def _asks(sentence: TextSpan) -> bool:
+    return sentence.text.rstrip(" \"')*_").endswith("?")
+
+
 def _in_clauses(sentence: TextSpan, reader: _Reader) -> Iterator[Proposition]:
-    for clause in _split(sentence, reader.language.joints):
-        if reader.language.guards["unsure"].search(sentence.text[: clause.end - sentence.start]):
+    """Read the clauses of a sentence; the last one of a question is what it asks."""
+    clauses = list(_split(sentence, reader.language.joints))
+    for clause in clauses[:-1] if _asks(sentence) else clauses:
+        end = clause.end - sentence.start
+        if reader.language.guards["unsure"].search(sentence.text, 0, end):
+            return
+        if reader.language.guards["reported"].search(sentence.text, 0, end + _SAID_AFTER):
             return
         corrects = reader.language.wrong.match(clause.text) is not None
         for one in _in_clause(clause, reader):
@@ -144,8 +154,9 @@ def _in_clause(clause: TextSpan, reader: _Reader) -> Iterator[Proposition]:
         yield from _shared(bare, reader)
     for rule in reader.language.rules:
         if rule.passing:
-            for found in rule.hears[0].finditer(bare.text):
-                yield from _proposed(rule, found, sub_span(bare, found.start(), found.end()), reader, ())
+            for found in rule.hears[0].pattern.finditer(bare.text):
+                piece = sub_span(bare, found.start(), found.end())
+                yield from _proposed(rule, rule.hears[0].says, found, piece, reader, ())
 
 
 def _without_edges(clause: TextSpan, language: Language) -> TextSpan:
@@ -190,12 +201,17 @@ def _matched(
     dated = any(date.day for date in within)
     for rule in reader.language.rules:
         if not rule.passing and (reader.voice.chat or not rule.of_thing):
-            found = next((match for form in rule.hears if (match := form.fullmatch(text))), None)
+            form, found = matched_form(rule, text) or (None, None)
             fits = found is not None and (not dated or "date" in found.re.groupindex)
-            made = list(_proposed(rule, found, piece, reader, dates)) if found and fits else []
+            made = list(_proposed(rule, form.says, found, piece, reader, dates)) if form and found and fits else []
             if made:
                 return made
     return []
+
+
+def matched_form(rule: Rule, text: str) -> tuple[Form, re.Match[str]] | None:
+    """Return the first form of a rule that matches a whole text, with its match."""
+    return next(((form, found) for form in rule.hears if (found := form.pattern.fullmatch(text))), None)
 
 
 def _of_relative(piece: TextSpan, text: str, reader: _Reader) -> list[Proposition]:
@@ -217,13 +233,14 @@ def _of_relative(piece: TextSpan, text: str, reader: _Reader) -> list[Propositio
             hints = (EntityHint("person", named, "relation"), reader.hint) if named else (reader.hint,)
             return [
                 one._replace(subject=who if named else in_text(kin), entity_hints=hints)
-                for one in _proposed(rule, found, piece, reader, (), names)
+                for one in _proposed(rule, rule.says, found, piece, reader, (), names)
             ]
     return []
 
 
 def _proposed(
     rule: Rule,
+    says: str,
     found: re.Match[str],
     piece: TextSpan,
     reader: _Reader,
@@ -231,14 +248,19 @@ def _proposed(
     names: Mapping[str, str] | None = None,
 ) -> Iterator[Proposition]:
     said = said_day(reader.event)
-    values = values_of(found)
+    own = found.groupdict().get("own") is not None
+    slots = {name: text for name, text in values_of(found).items() if name != "own"}
+    values = {name: told for name, text in slots.items() if (told := _told(text, reader))}
+    if len(values) < len(slots):
+        return
     if "date" in values and reader.language.reads_dates:
         if not rule.of_thing and not names_day(values["date"], said):
             return
         values["date"] = full_date(values["date"], said) if rule.of_thing else values["date"]
-    who = {"who": reader.who, "whose": reader.whose} | dict(names or {})
+    team = template_filled(reader.language.say["team"], {"whose": reader.whose})
+    who = {"who": reader.who, "whose": reader.whose, "user": reader.who if own else team} | dict(names or {})
     former = values.get("former")
-    words = statement_of(rule, {**values, **who})
+    words = statement_of(rule, says, {**values, **who})
     value = template_filled(rule.object, {**values, **who})
     predicate = predicate_of(rule, values, reader.language)
     if (
@@ -284,10 +306,10 @@ def predicate_of(rule: Rule, values: Mapping[str, str], language: Language) -> s
     return language.relations.get(re.split(r"[ ]", noun)[-1], "spouse" if not noun else None)
 
 
-def statement_of(rule: Rule, values: Mapping[str, str]) -> str:
+def statement_of(rule: Rule, says: str, values: Mapping[str, str]) -> str:
     """Return the statement of a rule for the values of its slots."""
     instead = template_filled(rule.instead, values) if "former" in values else ""
-    return sentence_of(template_filled(rule.says, {**values, "instead": instead}))
+    return sentence_of(template_filled(says, {**values, "instead": instead}))
 
 
 def sentence_of(words: str) -> str:

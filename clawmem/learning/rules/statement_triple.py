@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.learning.rules.language import Language, Rule, language_of
-from clawmem.learning.rules.rules import extract, predicate_of, template_filled, values_of
+from clawmem.learning.rules.rules import extract, matched_form, predicate_of, template_filled, values_of
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
@@ -160,7 +160,7 @@ def _of_thing(text: str, whose: SubjectPhrase, language: Language, catalog: Cata
     for rule in language.rules:
         if not rule.of_thing or rule.ended or rule.tail is None:
             continue
-        found = next((match for form in rule.hears if (match := form.fullmatch(text))), None)
+        _, found = matched_form(rule, text) or (None, None)
         triple = _triple(rule, found, language, catalog, {}) if found and "former" not in values_of(found) else None
         if triple:
             own = normal(triple.subject).startswith(normal(whose.subject).removeprefix("the "), 4)
