@@ -27,9 +27,9 @@ class Form(NamedTuple):
 class Rule(NamedTuple):
     """One kind of statement.
 
-    The patterns of `hears` match a whole clause, or a part of it if `passing`. `tail` matches
-    what follows the subject in its statement, and `owned` says that its subject is possessive. `of_thing` marks
-    statements about things. `examples` map a text to its statements.
+    The patterns of `hears` match a whole clause, or a part of it if `passing`. `tail` matches what follows the subject
+    in its statement, and `owned` says that its subject is possessive. `of` is `thing` for statements about things, made
+    to an assistant, and `people` for those that are sure only among people. `examples` map a text to its statements.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Rule(NamedTuple):
     phrase: str
     instead: str
     hint: tuple[str, ...]
-    of_thing: bool
+    of: str
     ended: bool
     passing: bool
     examples: Mapping[str, list[str]]
@@ -57,6 +57,7 @@ class Language(NamedTuple):
     code: str
     function_words: frozenset[str]
     possessive: str
+    common_slots: frozenset[str]
     reads_dates: bool
     relations: Mapping[str, str]
     guards: Mapping[str, re.Pattern[str]]
@@ -99,6 +100,7 @@ def language(code: str) -> Language:
         code,
         _function_words(code),
         data["possessive"],
+        frozenset(data["common_slots"].split()),
         data["dates"],
         _relations(data),
         {name: parts.compiled(source) for name, source in data["guards"].items()},
@@ -219,7 +221,7 @@ def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
         entry.get("phrase", ""),
         entry.get("instead", ""),
         tuple(entry.get("hint", ())),
-        entry.get("of") == "thing",
+        entry.get("of", ""),
         bool(entry.get("ended")),
         bool(entry.get("passing")),
         entry.get("examples", {}),

@@ -124,13 +124,15 @@ def _asks(sentence: TextSpan) -> bool:
 def _in_clauses(sentence: TextSpan, reader: _Reader) -> Iterator[Proposition]:
     """Read the clauses of a sentence; the last one of a question is what it asks."""
     clauses = list(_split(sentence, reader.language.joints))
+    wrong = reader.language.wrong.match(sentence.text)
     for clause in clauses[:-1] if _asks(sentence) else clauses:
         end = clause.end - sentence.start
         if reader.language.guards["unsure"].search(sentence.text, 0, end):
             return
         if reader.language.guards["reported"].search(sentence.text, 0, end + _SAID_AFTER):
             return
-        corrects = reader.language.wrong.match(clause.text) is not None
+        begins = wrong is not None and clause.start - sentence.start <= wrong.end() + 1
+        corrects = begins or reader.language.wrong.match(clause.text) is not None
         for one in _in_clause(clause, reader):
             yield one._replace(corrects=corrects)
 
@@ -200,7 +202,7 @@ def _matched(
     """Return what the first rule that matches says. `dates` were cut off; a date `within` must be the value itself."""
     dated = any(date.day for date in within)
     for rule in reader.language.rules:
-        if not rule.passing and (reader.voice.chat or not rule.of_thing):
+        if not rule.passing and rule.of in ("", "thing" if reader.voice.chat else "people"):
             form, found = matched_form(rule, text) or (None, None)
             fits = found is not None and (not dated or "date" in found.re.groupindex)
             made = list(_proposed(rule, form.says, found, piece, reader, dates)) if form and found and fits else []
@@ -225,7 +227,7 @@ def _of_relative(piece: TextSpan, text: str, reader: _Reader) -> list[Propositio
     who = named or kin
     possessive = language.possessive.replace("{name}", who)
     for rule in language.rules:
-        if rule.of_thing or rule.tail is None or rule.owned != bool(head["own"]) or rule.subject != "{who}":
+        if rule.of or rule.tail is None or rule.owned != bool(head["own"]) or rule.subject != "{who}":
             continue
         found = rule.tail.fullmatch(head["rest"])
         if found:
@@ -249,14 +251,14 @@ def _proposed(
 ) -> Iterator[Proposition]:
     said = said_day(reader.event)
     own = found.groupdict().get("own") is not None
-    slots = {name: text for name, text in values_of(found).items() if name != "own"}
+    slots = {name: text for name, text in values_of(found, reader.language).items() if name != "own"}
     values = {name: told for name, text in slots.items() if (told := _told(text, reader))}
     if len(values) < len(slots):
         return
     if "date" in values and reader.language.reads_dates:
-        if not rule.of_thing and not names_day(values["date"], said):
+        if rule.of != "thing" and not names_day(values["date"], said):
             return
-        values["date"] = full_date(values["date"], said) if rule.of_thing else values["date"]
+        values["date"] = full_date(values["date"], said) if rule.of == "thing" else values["date"]
     team = template_filled(reader.language.say["team"], {"whose": reader.whose})
     who = {"who": reader.who, "whose": reader.whose, "user": reader.who if own else team} | dict(names or {})
     former = values.get("former")
@@ -293,9 +295,12 @@ def _proposed(
     yield without_value_as_start(proposition, reader.catalog)
 
 
-def values_of(found: re.Match[str]) -> dict[str, str]:
-    """Return the slots of a match without punctuation at their ends; those without a text are left out."""
-    return {name: text.strip(_EDGES) for name, text in found.groupdict().items() if text and text.strip(_EDGES)}
+def values_of(found: re.Match[str], language: Language) -> dict[str, str]:
+    """Return the slots of a match without punctuation at their ends; those without a text are left out.
+
+    A common noun may stand first with a capital letter, which goes."""
+    slots = {name: text.strip(_EDGES) for name, text in found.groupdict().items() if text and text.strip(_EDGES)}
+    return {name: _small(text) if name in language.common_slots else text for name, text in slots.items()}
 
 
 def predicate_of(rule: Rule, values: Mapping[str, str], language: Language) -> str | None:
@@ -325,13 +330,13 @@ def is_complete(statement: str, language: Language) -> bool:
 
 
 def template_filled(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with its slots, with a space between a value and a word or slot next to it."""
+    """Return a template with its slots, with a space between slots that follow each other."""
 
     def put(slot: re.Match[str]) -> str:
         value = values.get(slot[1], "")
         before, after = template[: slot.start()][-1:], template[slot.end() :][:1]
         left = " " if before == "}" else ""
-        right = " " if after == "{" or after.isalnum() else ""
+        right = " " if after == "{" else ""
         return f"{left}{value}{right}" if value else ""
 
     return re.sub(r" +([,.])", r"\1", one_line(_SLOT.sub(put, template)))
@@ -430,7 +435,9 @@ def _noted(inner: TextSpan, reader: _Reader, kind: str, predicate: str | None, c
 def _ordered(found: re.Match[str], sentence: TextSpan, reader: _Reader) -> list[Proposition] | None:
     """Return a standing order. One without a word of lasting must not point at what is on the table."""
     generic = found.groupdict().get("generic")
-    rule = (generic or found["rule"]).rstrip(_STOPS)
+    rule = generic or found["rule"]
+    tail = reader.language.tails.search(rule, max(0, len(rule) - 60))
+    rule = rule[: tail.start()] if tail else rule
     if generic and reader.language.guards["pointing"].search(generic):
         return None
     if len(rule.split()) < 3 or not is_complete(rule, reader.language):
@@ -462,7 +469,7 @@ def _correction(sentence: TextSpan, reader: _Reader) -> Proposition | None:
     text = sentence.text.rstrip(" .!")
     for form in reader.language.requests["correct"]:
         found = form.fullmatch(text) if len(text) <= LONGEST_CLAUSE else None
-        values = values_of(found) if found else {}
+        values = values_of(found, reader.language) if found else {}
         if values and normal(values["new"]) != normal(values["former"]):
             words = sentence_of(template_filled(reader.language.say["corrected"], {**values, "who": reader.who}))
             made = _asked(sentence, reader, words, None, values["new"], CORRECTION, 0.6)

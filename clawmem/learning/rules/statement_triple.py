@@ -146,7 +146,7 @@ def _of_person(whose: SubjectPhrase, language: Language, catalog: Catalog) -> St
     if whose.kind != "person":
         return None
     for rule in language.rules:
-        if rule.of_thing or rule.ended or rule.tail is None or rule.owned != whose.owned or rule.predicate in _FLEETING:
+        if rule.of or rule.ended or rule.tail is None or rule.owned != whose.owned or rule.predicate in _FLEETING:
             continue
         found = rule.tail.fullmatch(whose.rest)
         if found:
@@ -158,10 +158,14 @@ def _of_person(whose: SubjectPhrase, language: Language, catalog: Catalog) -> St
 def _of_thing(text: str, whose: SubjectPhrase, language: Language, catalog: Catalog) -> StatementTriple | None:
     """What is said of something that belongs to a thing and goes by its name: "The webshop deadline is ..."."""
     for rule in language.rules:
-        if not rule.of_thing or rule.ended or rule.tail is None:
+        if rule.of != "thing" or rule.ended or rule.tail is None:
             continue
         _, found = matched_form(rule, text) or (None, None)
-        triple = _triple(rule, found, language, catalog, {}) if found and "former" not in values_of(found) else None
+        triple = (
+            _triple(rule, found, language, catalog, {})
+            if found and "former" not in values_of(found, language)
+            else None
+        )
         if triple:
             own = normal(triple.subject).startswith(normal(whose.subject).removeprefix("the "), 4)
             return triple if own or normal(triple.subject) == normal(whose.subject) else None
@@ -171,7 +175,7 @@ def _of_thing(text: str, whose: SubjectPhrase, language: Language, catalog: Cata
 def _triple(
     rule: Rule, found: re.Match[str], language: Language, catalog: Catalog, names: dict[str, str]
 ) -> StatementTriple | None:
-    values = {**values_of(found), **names}
+    values = {**values_of(found, language), **names}
     predicate, value = predicate_of(rule, values, language), template_filled(rule.object, values)
     if not value or predicate not in catalog.predicates:
         return None
