@@ -23,7 +23,7 @@ import pytest
 
 import clawmem
 from clawmem.learning.attribution import fiction
-from clawmem.learning.english.sentences import LONGEST_SENTENCE
+from clawmem.learning.attribution.sentences import LONGEST_SENTENCE
 from clawmem.learning.rules import corrections, paraphrases
 from clawmem.learning.rules.rules import extract
 from clawmem.learning.rules.shapes import deeds, undertakings

@@ -10,7 +10,7 @@ from clawmem.learning.attribution.orders import limit_trust
 from clawmem.learning.attribution.quoted import own_sentences
 from clawmem.learning.attribution.sentences import TextSpan, sub_span
 from clawmem.learning.attribution.speaker import THE_USER, Speaker, speaker_of
-from clawmem.learning.rules.corrections import CORRECTION
+from clawmem.learning.rules.corrections import CORRECTION, is_specific
 from clawmem.learning.rules.dating import full_date, names_day, said_day, start_day, without_value_as_start
 from clawmem.learning.rules.known_changes import RETRACTION
 from clawmem.learning.rules.language import Form, Language, Rule, language_of
@@ -26,6 +26,8 @@ _SAID_AFTER = 40  # characters after a clause, where "she said" may follow
 _KEPT, _RULED = "fact", "instruction"
 _STOPS = " .,;:!?"
 _EDGES = " .,;:!"
+_LOWER = re.compile(r"(?<![\w'.@/-])[^\W\d_]{3,}(?![\w'@/])")
+_NAMED = ("lives_in", "works_at", "from")
 _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -180,7 +182,17 @@ def _statement(piece: TextSpan, text: str, reader: _Reader) -> list[Proposition]
             found = _matched(piece, rest.strip(_EDGES), reader, (date,))
             if found:
                 return found
-    return _matched(piece, text, reader, (), dates) or _of_relative(piece, text, reader)
+    found = _matched(piece, text, reader, (), dates) or _of_relative(piece, text, reader)
+    if found or text != text.lower() or reader.event.text != reader.event.text.lower():
+        return found
+    return _matched(piece, _with_capitals(text), reader, (), dates, in_small=True)
+
+
+def _with_capitals(text: str) -> str:
+    """Return a text of a message in small letters with capitals for the words that are not common, likely names."""
+    from clawmem.model.language.common_words import COMMON_WORDS  # few messages need it
+
+    return _LOWER.sub(lambda word: word[0] if word[0] in COMMON_WORDS else word[0].capitalize(), text)
 
 
 def _shared(piece: TextSpan, reader: _Reader) -> Iterator[Proposition]:
@@ -197,14 +209,24 @@ def _shared(piece: TextSpan, reader: _Reader) -> Iterator[Proposition]:
 
 
 def _matched(
-    piece: TextSpan, text: str, reader: _Reader, dates: tuple[DateMatch, ...], within: tuple[DateMatch, ...] = ()
+    piece: TextSpan,
+    text: str,
+    reader: _Reader,
+    dates: tuple[DateMatch, ...],
+    within: tuple[DateMatch, ...] = (),
+    in_small: bool = False,
 ) -> list[Proposition]:
-    """Return what the first rule that matches says. `dates` were cut off; a date `within` must be the value itself."""
+    """Return what the first rule that matches says. `dates` were cut off; a date `within` must be the value itself.
+
+    With `in_small`, the capital letters are guessed, and only the plain forms of a home or an employer count.
+    """
     dated = any(date.day for date in within)
     for rule in reader.language.rules:
         if not rule.passing and rule.of in ("", "thing" if reader.voice.chat else "people"):
             form, found = matched_form(rule, text) or (None, None)
             fits = found is not None and (not dated or "date" in found.re.groupindex)
+            if in_small:
+                fits = fits and rule.predicate in _NAMED and form is not None and form.says == rule.says
             made = list(_proposed(rule, form.says, found, piece, reader, dates)) if form and found and fits else []
             if made:
                 return made
@@ -421,7 +443,7 @@ def _lesson(found: re.Match[str], sentence: TextSpan, reader: _Reader) -> list[P
 
 def _noted(inner: TextSpan, reader: _Reader, kind: str, predicate: str | None, category: str) -> list[Proposition]:
     words = inner.text.rstrip(_STOPS)
-    if len(words.split()) < 3 or not is_complete(words, reader.language):
+    if not is_complete(words, reader.language) or reader.language.guards["vague"].match(words):
         return []
     told = _told(words, reader)
     template = reader.language.say[kind if told else "quoted"]
@@ -440,7 +462,7 @@ def _ordered(found: re.Match[str], sentence: TextSpan, reader: _Reader) -> list[
     rule = rule[: tail.start()] if tail else rule
     if generic and reader.language.guards["pointing"].search(generic):
         return None
-    if len(rule.split()) < 3 or not is_complete(rule, reader.language):
+    if not is_complete(rule, reader.language):
         return None
     told = _told(rule, reader)
     if told is None:
@@ -470,7 +492,8 @@ def _correction(sentence: TextSpan, reader: _Reader) -> Proposition | None:
     for form in reader.language.requests["correct"]:
         found = form.fullmatch(text) if len(text) <= LONGEST_CLAUSE else None
         values = values_of(found, reader.language) if found else {}
-        if values and normal(values["new"]) != normal(values["former"]):
+        named = values and all(is_specific(values[name]) for name in ("new", "former"))
+        if named or (values and reader.language.wrong.match(text)):
             words = sentence_of(template_filled(reader.language.say["corrected"], {**values, "who": reader.who}))
             made = _asked(sentence, reader, words, None, values["new"], CORRECTION, 0.6)
             return made._replace(former=values["former"])
