@@ -71,7 +71,7 @@ _INTO = re.compile(
 _SPEAK = (
     r"(?:said|says?|told|tells|wrote|writes|written|replied|replies|answered|answers|responded|responds|claimed|claims|"
     r"asked|asks|texted|texts|e-?mailed|messaged|tweeted|commented|mentioned|explained|explains|stated|states|"
-    r"announced|declared|saying|writing|reads|goes|sings|sang|sent|sends|posted|posts|quotes|quoted|quoting|"
+    r"announced|declared|saying|writing|telling me|reads|goes|sings|sang|sent|sends|posted|posts|quotes|quoted|quoting|"
     r"sagte|sagt|schrieb|schreibt|meinte)"
 )
 _REPORT = re.compile(

@@ -88,7 +88,7 @@ def denies(denial: str, statement: str, subject: str) -> bool:
         return False
     theirs = _stems(statement)
     # Using something implies that it was added.
-    theirs = theirs | {_root("make")} if "use" in theirs else theirs
+    theirs = theirs | {_root("make")} if _root("use") in theirs else theirs
     ours = _stems(denied["what"]) - _stems(subject) - _ANY
     return len(ours) >= 2 and ours <= theirs and not theirs & _TURNING
 
@@ -166,15 +166,15 @@ def _without_ending(word: str) -> str:
     for ending in ("ing", "ed", "es", "s"):
         stem = word.removesuffix(ending)
         if stem != word and len(stem) > 1:
-            doubled = ending in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "lsz"
+            doubled = ending in ("ing", "ed") and len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz"
             return stem[:-1] if doubled else stem
     return word
 
 
 def _final(stem: str) -> str:
-    if len(stem) <= 3:
-        return stem
-    return f"{stem[:-1]}i" if stem.endswith("y") else stem.removesuffix("e")
+    if stem.endswith("y") and len(stem) > 3:
+        return f"{stem[:-1]}i"
+    return stem.removesuffix("e") if len(stem) > 2 else stem
 
 
 _MAKING = frozenset(
@@ -184,7 +184,7 @@ _MAKING = frozenset(
 _TURNING = frozenset(
     map(
         _root,
-        "not no never cannot without longer former used will plan want hope consider think try stop quit going intend "
+        "not no never cannot without longer former used will plan want hope consider think try stop quit intend "
         "cancel leave only nicht kein keine nie".split(),
     )
 )

@@ -432,8 +432,8 @@ def _kept(found: re.Match[str], sentence: TextSpan, reader: _Reader) -> list[Pro
         return order
     sure = not any(reader.language.guards[name].search(inner.text) for name in ("unsure", "reported", "untrue"))
     read = list(_in_clauses(inner, reader)) if sure else []
-    if len(read) == 1 and len(read[0].source_text) * 2 > len(inner.text):
-        return [read[0]._replace(confidence=0.95, importance=max(read[0].importance, 0.8))]
+    if sum(len(one.source_text) for one in read) * 3 > len(inner.text) * 2:
+        return [one._replace(confidence=0.95, importance=max(one.importance, 0.8)) for one in read]
     return _noted(inner, reader, "kept", None, _KEPT)
 
 
