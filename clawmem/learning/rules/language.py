@@ -24,19 +24,25 @@ class Form(NamedTuple):
     says: str
 
 
+class Tail(NamedTuple):
+    """What follows the subject in a statement about somebody or something; `owned` if the subject is possessive."""
+
+    pattern: re.Pattern[str]
+    owned: bool
+
+
 class Rule(NamedTuple):
     """One kind of statement.
 
-    The patterns of `hears` match a whole clause, or a part of it if `passing`. `tail` matches what follows the subject
-    in its statement, and `owned` says that its subject is possessive. `of` is `thing` for statements about things, made
+    The patterns of `hears` match a whole clause, or a part of it if `passing`. `tails` match a statement in the third
+    person. `of` is `thing` for statements about things, made
     to an assistant, and `people` for those that are sure only among people. `examples` map a text to its statements.
     """
 
     name: str
     hears: tuple[Form, ...]
     says: str
-    tail: re.Pattern[str] | None
-    owned: bool
+    tails: tuple[Tail, ...]
     predicate: str | None
     category: str
     importance: float
@@ -163,8 +169,14 @@ class _Parts:
             return self.filled(self._parts[slot])
         return f"(?P<{name}>{self.filled(self._slots[slot])})"
 
-    def tail(self, says: str, hears: str) -> re.Pattern[str]:
-        """Return the pattern of a statement without its subject: its template, read backwards."""
+    def tails(self, templates: Iterable[str], hears: str) -> Iterator[Tail]:
+        """Yield the patterns of statements without their subject: each template, read backwards."""
+        for says in templates:
+            lead = next((one for one in _LEADS if says.startswith(one)), None)
+            if lead:
+                yield Tail(self._tail(says[len(lead) :], hears), lead == _LEADS[0])
+
+    def _tail(self, says: str, hears: str) -> re.Pattern[str]:
         parts: list[str] = []
         end = 0
         for found in _PART.finditer(says):
@@ -211,8 +223,7 @@ def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
         entry["name"],
         tuple(Form(parts.compiled(source), words) for source, words in forms),
         says,
-        parts.tail(says[len(lead) :], hears) if not entry.get("passing") else None,
-        lead == _LEADS[0],
+        tuple(parts.tails([says, *entry.get("reads", ())], hears)) if not entry.get("passing") else (),
         entry.get("predicate"),
         entry.get("category", "fact"),
         entry.get("importance", 0.6),

@@ -238,6 +238,12 @@ def matched_form(rule: Rule, text: str) -> tuple[Form, re.Match[str]] | None:
     return next(((form, found) for form in rule.hears if (found := form.pattern.fullmatch(text))), None)
 
 
+def tail_match(rule: Rule, rest: str, owned: bool) -> re.Match[str] | None:
+    """Return the match of what a statement says of its subject, or None."""
+    found = (tail.pattern.fullmatch(rest) for tail in rule.tails if tail.owned == owned)
+    return next((one for one in found if one), None)
+
+
 def _of_relative(piece: TextSpan, text: str, reader: _Reader) -> list[Proposition]:
     """Return what is said of a person close to the speaker: "My sister Ana lives in Leeds"."""
     language = reader.language
@@ -249,9 +255,9 @@ def _of_relative(piece: TextSpan, text: str, reader: _Reader) -> list[Propositio
     who = named or kin
     possessive = language.possessive.replace("{name}", who)
     for rule in language.rules:
-        if rule.of or rule.tail is None or rule.owned != bool(head["own"]) or rule.subject != "{who}":
+        if rule.of or rule.subject != "{who}":
             continue
-        found = rule.tail.fullmatch(head["rest"])
+        found = tail_match(rule, head["rest"], bool(head["own"]))
         if found:
             names = {"who": who, "whose": possessive}
             hints = (EntityHint("person", named, "relation"), reader.hint) if named else (reader.hint,)

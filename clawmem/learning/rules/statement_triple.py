@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.learning.rules.language import Language, Rule, language_of
-from clawmem.learning.rules.rules import extract, matched_form, predicate_of, template_filled, values_of
-from clawmem.model.facts.catalog import Catalog
+from clawmem.learning.rules.rules import extract, matched_form, predicate_of, tail_match, template_filled, values_of
+from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
 from clawmem.model.records.entity import Entity, kind_of, owner_of, title_of
@@ -21,6 +21,7 @@ from clawmem.model.records.event import Event
 _LONGEST_NAME, _MOST_WORDS = 6, 20
 # Of these, what is true is another value each year.
 _FLEETING = frozenset(("age",))
+_FIRST_PERSON = re.compile(r"(?:I|I'm|My|Ich|Mein\w*)\b")
 _HEDGES = ("unsure", "reported", "untrue")
 _MARKS = re.compile(r"[?!;{}<>|*`\"“”„«»…\[\]]|\.\.")
 
@@ -116,14 +117,15 @@ def triple_of(fact: Fact, entity: str, called: EntityNames, catalog: Catalog) ->
     language = language_of(text)
     if len(text.split()) > _MOST_WORDS or _MARKS.search(text) or _is_hedged(text, language):
         return None
-    if language.first_person.match(text):
+    if _FIRST_PERSON.match(text):
         spoken = fact.trust == "user" and fact.agent is None and called.is_the_users(entity)
         return _first_person(text, called.user, fact, catalog) if spoken else None
     whose = called.whose(text, entity)
     if whose is None:
         return None
     about_thing = whose.thing and not whose.owned and whose.kind != "person"
-    return _of_thing(text, whose, language, catalog) if about_thing else _of_person(whose, language, catalog)
+    slot = _of_thing(text, whose, language, catalog) if about_thing else None
+    return slot or _of_named(whose, language, catalog)
 
 
 def _is_hedged(text: str, language: Language) -> bool:
@@ -141,24 +143,22 @@ def _first_person(text: str, user: str, fact: Fact, catalog: Catalog) -> Stateme
     return StatementTriple(one.subject.replace("the user", user, 1), one.predicate, one.object, one.relation_phrase)
 
 
-def _of_person(whose: SubjectPhrase, language: Language, catalog: Catalog) -> StatementTriple | None:
-    """What is said of a person by name, in the words in which a rule says it."""
-    if whose.kind != "person":
-        return None
+def _of_named(whose: SubjectPhrase, language: Language, catalog: Catalog) -> StatementTriple | None:
+    """What is said of somebody or something by name, in the words in which a rule says it."""
+    owner = language.possessive.replace("{name}", whose.subject)
     for rule in language.rules:
-        if rule.of or rule.ended or rule.tail is None or rule.owned != whose.owned or rule.predicate in _FLEETING:
+        if (rule.of == "thing") != (whose.kind != "person") or rule.ended or rule.predicate in _FLEETING:
             continue
-        found = rule.tail.fullmatch(whose.rest)
+        found = tail_match(rule, whose.rest, whose.owned)
         if found:
-            owner = language.possessive.replace("{name}", whose.subject)
-            return _triple(rule, found, language, catalog, {"who": whose.subject, "whose": owner})
+            return _triple(rule, found, language, catalog, {"who": whose.subject, "whose": owner, "env": whose.subject})
     return None
 
 
 def _of_thing(text: str, whose: SubjectPhrase, language: Language, catalog: Catalog) -> StatementTriple | None:
     """What is said of something that belongs to a thing and goes by its name: "The webshop deadline is ..."."""
     for rule in language.rules:
-        if rule.of != "thing" or rule.ended or rule.tail is None:
+        if rule.of != "thing" or rule.ended:
             continue
         _, found = matched_form(rule, text) or (None, None)
         triple = (
@@ -177,7 +177,12 @@ def _triple(
 ) -> StatementTriple | None:
     values = {**values_of(found, language), **names}
     predicate, value = predicate_of(rule, values, language), template_filled(rule.object, values)
-    if not value or predicate not in catalog.predicates:
+    if not value or predicate not in catalog.predicates or _is_vague(value, catalog.predicates[predicate]):
         return None
     phrase = template_filled(rule.phrase, values).lower() or None
     return StatementTriple(template_filled(rule.subject, values), predicate, value, phrase)
+
+
+def _is_vague(value: str, predicate: Predicate) -> bool:
+    """Whether a value only describes one where one name is asked for: "a bank"."""
+    return predicate.single and predicate.value != "text" and re.match(r"(?:an?|eine?\w*) ", value) is not None
