@@ -289,11 +289,11 @@ def test_a_source_of_lower_trust_is_no_witness(vault: Vault, caller: Caller, say
 def test_a_source_of_low_trust_never_replaces_a_persons_word(
     vault: Vault, caller: Caller, say: Say, trust: str
 ) -> None:
-    say("I live in Leeds.")
-    home = {"predicate": "lives_in", "object": "Moscow", "trust": trust}
-    (found,) = considered(vault, caller, lambda event: [proposed("Dana lives in Moscow now.", event, **home)])
+    say("I'm vegan.")
+    news = {"predicate": "diet", "object": "vegetarian", "trust": trust}
+    (found,) = considered(vault, caller, lambda event: [proposed("Dana is vegetarian.", event, **news)])
     assert (found.outcome, found.gate) == ("proposed", "review")
-    assert facts_of(vault)["Dana lives in Leeds."].is_current
+    assert facts_of(vault)["Dana is vegan."].is_current
 
 
 def test_a_learned_fact_passes_the_check_of_every_fact(vault: Vault, caller: Caller) -> None:

@@ -22,6 +22,7 @@ from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
 
 # Longer clauses and sentences are not read: no plain statement has this length, and it bounds the time of a pattern.
 LONGEST_CLAUSE, LONGEST_SENTENCE = 200, 1500
+_PLAIN, _IN_PASSING = 0.85, 0.75  # confidence
 _SAID_AFTER = 40  # characters after a clause, where "she said" may follow
 _KEPT, _RULED = "fact", "instruction"
 _STOPS = " .,;:!?"
@@ -93,11 +94,14 @@ def _in_message(reader: _Reader) -> list[Proposition]:
     """Read all sentences. One that takes back what was said removes what the sentence before it gave."""
     found: list[Proposition] = []
     last: list[Proposition] = []
+    wrong = False
     for sentence in own_sentences(reader.event.text):
         plain = sentence._replace(text=sentence.text.replace("’", "'"))
         if reader.language.cancels.match(plain.text):
             found = found[: len(found) - len(last)]
         last = list(_in_sentence(plain, reader)) if len(plain.text) <= LONGEST_SENTENCE else []
+        last = [one._replace(corrects=True) for one in last] if wrong and len(last) == 1 else last
+        wrong = reader.language.wrong.fullmatch(plain.text.rstrip(_STOPS)) is not None
         found += last
     return found
 
@@ -135,8 +139,10 @@ def _in_clauses(sentence: TextSpan, reader: _Reader) -> Iterator[Proposition]:
             return
         begins = wrong is not None and clause.start - sentence.start <= wrong.end() + 1
         corrects = begins or reader.language.wrong.match(clause.text) is not None
-        for one in _in_clause(clause, reader):
-            yield one._replace(corrects=corrects)
+        bare = _without_edges(clause, reader.language)
+        if 5 <= len(bare.text) <= LONGEST_CLAUSE:
+            yield from (one._replace(corrects=corrects) for one in _in_clause(bare, reader))
+            yield from _in_passing(bare, reader)
 
 
 def _split(piece: TextSpan, joint: re.Pattern[str]) -> Iterator[TextSpan]:
@@ -147,15 +153,13 @@ def _split(piece: TextSpan, joint: re.Pattern[str]) -> Iterator[TextSpan]:
     yield sub_span(piece, start, len(piece.text))
 
 
-def _in_clause(clause: TextSpan, reader: _Reader) -> Iterator[Proposition]:
-    bare = _without_edges(clause, reader.language)
-    if not 5 <= len(bare.text) <= LONGEST_CLAUSE:
-        return
+def _in_clause(bare: TextSpan, reader: _Reader) -> Iterator[Proposition]:
     whole = _statement(bare, bare.text, reader)
-    if whole:
-        yield from whole
-    else:
-        yield from _shared(bare, reader)
+    yield from whole or _shared(bare, reader)
+
+
+def _in_passing(bare: TextSpan, reader: _Reader) -> Iterator[Proposition]:
+    """Read what a part of a clause says whatever the rest is: "my sister Ana"."""
     for rule in reader.language.rules:
         if rule.passing:
             for found in rule.hears[0].pattern.finditer(bare.text):
@@ -311,7 +315,7 @@ def _proposed(
         object=value or None,
         relation_phrase=template_filled(rule.phrase, values).lower() or None,
         category=rule.category,
-        confidence=0.85,
+        confidence=_IN_PASSING if rule.passing else _PLAIN,
         importance=rule.importance,
         valid_from=start or (reader.event.timestamp[:10] if changed else None),
         entity_hints=_hints(rule, values, reader),
