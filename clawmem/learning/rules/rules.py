@@ -21,7 +21,7 @@ from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
 
 # Longer clauses and sentences are not read: no plain statement has this length, and it bounds the time of a pattern.
-LONGEST_CLAUSE, LONGEST_SENTENCE = 200, 1500
+LONGEST_CLAUSE, LONGEST_SENTENCE = 200, 600
 _PLAIN, _IN_PASSING = 0.85, 0.75  # confidence
 _SAID_AFTER = 40  # characters after a clause, where "she said" may follow
 _KEPT, _RULED = "fact", "instruction"
@@ -351,7 +351,7 @@ def statement_of(rule: Rule, says: str, values: Mapping[str, str]) -> str:
 
 def sentence_of(words: str) -> str:
     """Return words as a sentence: a capital letter first, one full stop at the end."""
-    words = re.sub(r" +([.,])", r"\1", one_line(words)).rstrip(" .,;:!")
+    words = re.sub(r" ([.,])", r"\1", one_line(words)).rstrip(" .,;:!")
     return f"{words[:1].upper()}{in_text(words[1:])}."
 
 
@@ -371,7 +371,7 @@ def template_filled(template: str, values: Mapping[str, str]) -> str:
         right = " " if after == "{" else ""
         return f"{left}{value}{right}" if value else ""
 
-    return re.sub(r" +([,.])", r"\1", one_line(_SLOT.sub(put, template)))
+    return re.sub(r" ([,.])", r"\1", one_line(_SLOT.sub(put, template)))
 
 
 def _hints(rule: Rule, values: Mapping[str, str], reader: _Reader) -> tuple[EntityHint, ...]:
