@@ -326,3 +326,14 @@ def test_a_correction_of_a_value_wins_or_waits_or_is_named(vault: Vault, caller:
     assert not facts["Dana lives in Oslo."].is_current
     say("I was born in Bergen.")
     assert ends(say("I meant Narvik, not Bergen.")) == [("proposed", "review")]
+
+
+def test_what_is_to_be_forgotten_ends_or_waits(vault: Vault, caller: Caller, say: Say) -> None:
+    assert ends(say("Forget my phone number.")) == [("refused", "reconcile")]
+    say("My phone number is 0151 2345678.", "I live in Leeds.", "I work at the library in Leeds.")
+    assert ends(say("Forget my phone number.")) == [("retracted", "reconcile")]
+    assert not facts_of(vault)["Dana's phone number is 0151 2345678."].is_current
+    assert ends(say("Forget that I live in Leeds.")) == [("retracted", "reconcile")]
+    assert not facts_of(vault)["Dana lives in Leeds."].is_current
+    assert ends(say("Forget everything about the library.")) == [("proposed", "review")]
+    assert facts_of(vault)["Dana works at the library in Leeds."].is_current
