@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start, story_start
+from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start
 from clawmem.learning.attribution.introductions import (
     names_speaker,
     reported_after_comma,
@@ -87,7 +87,7 @@ def _after_another(text: str) -> list[Span]:
 
 def _foreign(text: str, pieces: Sequence[TextSpan]) -> list[Span]:
     """Return the spans that are not the sender's words, sorted and without overlap."""
-    marked = _merge([*_quotations(text), *_mails(text), *_turns(text), *_headed(text), *pasted_spans(text)])
+    marked = _merge([*_quotations(text), *_mails(text), *_turns(text), *pasted_spans(text)])
     ends = [end for _, end in marked]
     found: list[Span] = []
     until = 0
@@ -130,9 +130,7 @@ def _announced(text: str, sentence: TextSpan) -> list[Span]:
     """Return the span from a sentence that introduces fiction to where the sender speaks for themself again."""
     if not announces_fiction(sentence.text.replace("’", "'").rstrip(" .!?*_")):
         return []
-    return [
-        (sentence.start, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text)), role_play=True))
-    ]
+    return [(sentence.start, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
 
 
 def _after(text: str, sentence: TextSpan) -> list[Span]:
@@ -213,11 +211,6 @@ def _first_person_quotations(text: str) -> list[Span]:
 def _mails(text: str) -> list[Span]:
     head = _MAIL.search(text)
     return [(head.start(), len(text))] if head else []
-
-
-def _headed(text: str) -> list[Span]:
-    start = story_start(text)
-    return [(start, fiction_end(text, start, len(text), role_play=True))] if start is not None else []
 
 
 def _turns(text: str) -> list[Span]:

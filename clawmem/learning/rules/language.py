@@ -43,7 +43,7 @@ class Rule(NamedTuple):
     hears: tuple[Form, ...]
     says: str
     tails: tuple[Tail, ...]
-    predicate: str | None
+    predicate: str
     category: str
     importance: float
     object: str
@@ -67,17 +67,8 @@ class Language(NamedTuple):
     reads_dates: bool
     relations: Mapping[str, str]
     guards: Mapping[str, re.Pattern[str]]
-    asking: re.Pattern[str]
-    cancels: re.Pattern[str]
-    heads: re.Pattern[str]
-    tails: re.Pattern[str]
-    joints: re.Pattern[str]
-    shared: re.Pattern[str]
-    shared_subject: re.Pattern[str]
-    wrong: re.Pattern[str]
-    relative: re.Pattern[str]
+    patterns: Mapping[str, re.Pattern[str]]
     third_person: tuple[tuple[re.Pattern[str], str], ...]
-    first_person: re.Pattern[str]
     requests: Mapping[str, tuple[re.Pattern[str], ...]]
     say: Mapping[str, str]
     rules: tuple[Rule, ...]
@@ -110,12 +101,8 @@ def language(code: str) -> Language:
         data["dates"],
         _relations(data),
         {name: parts.compiled(source) for name, source in data["guards"].items()},
-        *(parts.compiled(data[name]) for name in ("asking", "cancels", "heads", "tails", "joints", "shared")),
-        parts.compiled(data["shared_subject"]),
-        parts.compiled("(?:{wrong}[,.:;!-]*\\s*)+"),
-        parts.compiled(data["relative"]),
+        {name: parts.compiled(source) for name, source in data["patterns"].items()},
         tuple((parts.compiled(one), put) for one, put in data["third_person"]),
-        parts.compiled(data["first_person"]),
         {kind: parts.all_compiled(requests.get(kind, ())) for kind in REQUESTS},
         data["say"],
         tuple(rule for entry in data["rules"] for rule in _rules(entry, parts)),
@@ -217,6 +204,7 @@ def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
     # A form with a statement of its own is a mapping of the one to the other.
     forms = [next(iter(one.items())) if isinstance(one, dict) else (one, says) for one in entry["hears"]]
     hears = " ".join(source for source, _ in forms)
+    predicate, category, importance, *of = entry["kind"].split()
     lead = next((one for one in _LEADS if says.startswith(one)), "")
     slots = [found["name"] for found in _PART.finditer(says[len(lead) :])]
     return Rule(
@@ -224,15 +212,15 @@ def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
         tuple(Form(parts.compiled(source), words) for source, words in forms),
         says,
         tuple(parts.tails([says, *entry.get("reads", ())], hears)) if not entry.get("passing") else (),
-        entry.get("predicate"),
-        entry.get("category", "fact"),
-        entry.get("importance", 0.6),
+        predicate,
+        category,
+        float(importance),
         entry.get("object", f"{{{slots[0]}}}" if slots else ""),
         entry.get("subject", "{who}"),
         entry.get("phrase", ""),
         entry.get("instead", ""),
         tuple(entry.get("hint", ())),
-        entry.get("of", ""),
+        "".join(of),
         bool(entry.get("ended")),
         bool(entry.get("passing")),
         entry.get("examples", {}),

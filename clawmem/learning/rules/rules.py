@@ -97,11 +97,11 @@ def _in_message(reader: _Reader) -> list[Proposition]:
     wrong = False
     for sentence in own_sentences(reader.event.text):
         plain = sentence._replace(text=sentence.text.replace("’", "'"))
-        if reader.language.cancels.match(plain.text):
+        if reader.language.patterns["cancels"].match(plain.text):
             found = found[: len(found) - len(last)]
         last = list(_in_sentence(plain, reader)) if len(plain.text) <= LONGEST_SENTENCE else []
         last = [one._replace(corrects=True) for one in last] if wrong and len(last) == 1 else last
-        wrong = reader.language.wrong.fullmatch(plain.text.rstrip(_STOPS)) is not None
+        wrong = reader.language.patterns["wrong"].fullmatch(plain.text.rstrip(_STOPS)) is not None
         found += last
     return found
 
@@ -129,8 +129,8 @@ def _asks(sentence: TextSpan) -> bool:
 
 def _in_clauses(sentence: TextSpan, reader: _Reader) -> Iterator[Proposition]:
     """Read the clauses of a sentence; the last one of a question is what it asks."""
-    clauses = list(_split(sentence, reader.language.joints))
-    wrong = reader.language.wrong.match(sentence.text)
+    clauses = list(_split(sentence, reader.language.patterns["joints"]))
+    wrong = reader.language.patterns["wrong"].match(sentence.text)
     for clause in clauses[:-1] if _asks(sentence) else clauses:
         end = clause.end - sentence.start
         if reader.language.guards["unsure"].search(sentence.text, 0, end):
@@ -138,7 +138,7 @@ def _in_clauses(sentence: TextSpan, reader: _Reader) -> Iterator[Proposition]:
         if reader.language.guards["reported"].search(sentence.text, 0, end + _SAID_AFTER):
             return
         begins = wrong is not None and clause.start - sentence.start <= wrong.end() + 1
-        corrects = begins or reader.language.wrong.match(clause.text) is not None
+        corrects = begins or reader.language.patterns["wrong"].match(clause.text) is not None
         bare = _without_edges(clause, reader.language)
         if 5 <= len(bare.text) <= LONGEST_CLAUSE:
             yield from (one._replace(corrects=corrects) for one in _in_clause(bare, reader))
@@ -170,9 +170,13 @@ def _in_passing(bare: TextSpan, reader: _Reader) -> Iterator[Proposition]:
 def _without_edges(clause: TextSpan, language: Language) -> TextSpan:
     """Return the clause without greetings and fillers at its beginning and its end."""
     start = 0
-    while start < len(clause.text) and (head := language.heads.match(clause.text, start)) and head.end() > start:
+    while (
+        start < len(clause.text)
+        and (head := language.patterns["heads"].match(clause.text, start))
+        and head.end() > start
+    ):
         start = head.end()
-    tail = language.tails.search(clause.text, max(start, len(clause.text) - 60))
+    tail = language.patterns["tails"].search(clause.text, max(start, len(clause.text) - 60))
     return sub_span(clause, start, tail.start() if tail else len(clause.text))
 
 
@@ -201,8 +205,8 @@ def _with_capitals(text: str) -> str:
 
 def _shared(piece: TextSpan, reader: _Reader) -> Iterator[Proposition]:
     """Read "I live in Leeds and work at Brightpath": the later parts have the subject of the first one."""
-    subject = reader.language.shared_subject.match(piece.text)
-    parts = list(_split(piece, reader.language.shared))
+    subject = reader.language.patterns["shared_subject"].match(piece.text)
+    parts = list(_split(piece, reader.language.patterns["shared"]))
     if subject is None or len(parts) < 2:
         return
     first, *others = parts
@@ -251,7 +255,7 @@ def tail_match(rule: Rule, rest: str, owned: bool) -> re.Match[str] | None:
 def _of_relative(piece: TextSpan, text: str, reader: _Reader) -> list[Proposition]:
     """Return what is said of a person close to the speaker: "My sister Ana lives in Leeds"."""
     language = reader.language
-    head = language.relative.fullmatch(text)
+    head = language.patterns["relative"].fullmatch(text)
     if head is None:
         return []
     named, noun = head["name"], head["relation"]
@@ -297,11 +301,7 @@ def _proposed(
     words = statement_of(rule, says, {**values, **who})
     value = template_filled(rule.object, {**values, **who})
     predicate = predicate_of(rule, values, reader.language)
-    if (
-        (rule.predicate and predicate is None)
-        or not is_complete(words, reader.language)
-        or (former and normal(former) == normal(value))
-    ):
+    if predicate is None or not is_complete(words, reader.language) or (former and normal(former) == normal(value)):
         return
     changed = rule.ended or former
     start = start_day(dates, rule.category, said)
@@ -311,7 +311,7 @@ def _proposed(
         span=(piece.start, piece.end),
         source_text=reader.event.text[piece.start : piece.end],
         subject=template_filled(rule.subject, {**values, "who": reader.subject, "whose": in_text(reader.whose)}),
-        predicate=canonical_predicate(reader.catalog, predicate) if predicate else None,
+        predicate=canonical_predicate(reader.catalog, predicate),
         object=value or None,
         relation_phrase=template_filled(rule.phrase, values).lower() or None,
         category=rule.category,
@@ -390,7 +390,7 @@ def _hints(rule: Rule, values: Mapping[str, str], reader: _Reader) -> tuple[Enti
 def _request(sentence: TextSpan, reader: _Reader) -> list[Proposition] | None:
     """Return what a sentence asks to forget, to remember or always to do; None if it asks nothing of the kind."""
     text = sentence.text.rstrip(" .!?*_")
-    if sentence.text.rstrip().endswith("?") and not reader.language.asking.match(text):
+    if sentence.text.rstrip().endswith("?") and not reader.language.patterns["asking"].match(text):
         return None
     for kind, act in (("forget", _forgotten), ("keep", _kept), ("lesson", _lesson), ("order", _ordered)):
         for form in reader.language.requests[kind]:
@@ -468,7 +468,7 @@ def _ordered(found: re.Match[str], sentence: TextSpan, reader: _Reader) -> list[
     """Return a standing order. One without a word of lasting must not point at what is on the table."""
     generic = found.groupdict().get("generic")
     rule = generic or found["rule"]
-    tail = reader.language.tails.search(rule, max(0, len(rule) - 60))
+    tail = reader.language.patterns["tails"].search(rule, max(0, len(rule) - 60))
     rule = rule[: tail.start()] if tail else rule
     if generic and reader.language.guards["pointing"].search(generic):
         return None
@@ -488,7 +488,7 @@ def _told(words: str, reader: _Reader) -> str | None:
         for name, value in names.items():
             put = put.replace(f"{{{name}}}", value)
         words = form.sub(put, words)
-    return None if reader.language.first_person.search(words) else one_line(words)
+    return None if reader.language.patterns["first_person"].search(words) else one_line(words)
 
 
 def _small(words: str) -> str:
@@ -503,7 +503,7 @@ def _correction(sentence: TextSpan, reader: _Reader) -> Proposition | None:
         found = form.fullmatch(text) if len(text) <= LONGEST_CLAUSE else None
         values = values_of(found, reader.language) if found else {}
         named = values and all(is_specific(values[name]) for name in ("new", "former"))
-        if named or (values and reader.language.wrong.match(text)):
+        if named or (values and reader.language.patterns["wrong"].match(text)):
             words = sentence_of(template_filled(reader.language.say["corrected"], {**values, "who": reader.who}))
             made = _asked(sentence, reader, words, None, values["new"], CORRECTION, 0.6)
             return made._replace(former=values["former"])

@@ -177,7 +177,12 @@ def _triple(
 ) -> StatementTriple | None:
     values = {**values_of(found, language), **names}
     predicate, value = predicate_of(rule, values, language), template_filled(rule.object, values)
-    if not value or predicate not in catalog.predicates or _is_vague(value, catalog.predicates[predicate]):
+    if (
+        not value
+        or not predicate
+        or predicate not in catalog.predicates
+        or _is_vague(value, catalog.predicates[predicate])
+    ):
         return None
     phrase = template_filled(rule.phrase, values).lower() or None
     return StatementTriple(template_filled(rule.subject, values), predicate, value, phrase)

@@ -31,7 +31,6 @@ MADE_UP = [
     "Check out my latest poem.\nI live in Avalon\nI love the fog",
     "Continue the story. I live in Avalon and I work at a forge.",
     "Once upon a time I lived in Avalon. I work at a forge.",
-    "# Chapter 2\nI live in Avalon. I work at a forge.",
     "Backstory: I was born in Avalon and I live in a cave.",
     "Character sheet\nRace: elf\nI live in a cave.",
     "In my novel, I live in Avalon and I work at a forge.",
@@ -83,5 +82,5 @@ def test_the_places() -> None:
     assert fiction_start(within) == within.index("I fly")
     assert fiction_start("Write a song because I fly") is None
     text = "I live in a cave. In real life, I rest."
-    assert fiction_end(text, 0, len(text), role_play=True) == text.index("In real")
-    assert fiction_end(text, 0, len(text)) == len(text)
+    assert fiction_end(text, 0, len(text)) == text.index("In real")
+    assert fiction_end("I live in a cave.", 0, 17) == 17
