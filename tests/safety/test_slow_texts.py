@@ -197,8 +197,7 @@ def _of_sentences() -> list[re.Pattern[str]]:
     """The patterns that are held against a whole sentence."""
     found: list[re.Pattern[str]] = []
     for one in _languages():
-        found += [value for value in one if isinstance(value, re.Pattern)]
-        found += [*one.guards.values(), *(form for form, _ in one.third_person)]
+        found += [*one.patterns.values(), *one.guards.values(), *(form for form, _ in one.third_person)]
         found += [form for forms in one.requests.values() for form in forms]
     return found
 

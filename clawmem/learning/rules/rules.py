@@ -181,12 +181,16 @@ def _without_edges(clause: TextSpan, language: Language) -> TextSpan:
 
 
 def _statement(piece: TextSpan, text: str, reader: _Reader) -> list[Proposition]:
-    """Return what a clause says, without a past date at its beginning or end, which is the start of what it says."""
+    """Return what a clause says, without a date at its beginning or end, which is the start of what it says.
+
+    A coming day must be named as the start ("from Monday"); anything else about it is planned.
+    """
     said = said_day(reader.event)
     dates = find_dates(text, said) if reader.language.reads_dates else ()
     for date in dates:
         rest = text[: date.start] if date.end == len(text) else text[date.end :] if date.start == 0 else ""
-        if rest and not (date.day and date.day > said.isoformat()) and not date.until:
+        coming = date.day is not None and date.day > said.isoformat()
+        if rest and (date.since or not coming) and not date.until:
             found = _matched(piece, rest.strip(_EDGES), reader, (date,))
             if found:
                 return found
