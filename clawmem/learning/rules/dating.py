@@ -60,6 +60,10 @@ def full_date(text: str, said: date) -> str:
     for found in reversed(find_dates(text, said, ahead=True)):
         if found.relative and found.label:
             text = f"{text[: found.start]} {found.label} {text[found.end :]}".strip()
-        elif found.label[:4].isdigit() and not any(word.isdigit() and len(word) == 4 for word in text.split()):
+        elif (
+            found.label[:4].isdigit()
+            and found.label > said.isoformat()
+            and not any(word.isdigit() and len(word) == 4 for word in text.split())
+        ):
             text = f"{text[: found.end]} {found.label[:4]}{text[found.end :]}"
     return " ".join(text.split())
