@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.learning.reconciling.reconcile import ADD, UPDATE, reconcile
+from clawmem.learning.reconciling.slots import mark_change
 from clawmem.learning.rules.rules import extract
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.learned_fact import learned_fact
@@ -75,3 +76,24 @@ def test_what_a_deadline_is_for_is_its_subject(vault: Vault, known: str, news: s
 )
 def test_a_deadline_of_nothing_named_is_no_fact(vault: Vault, text: str) -> None:
     assert extract(Event("evt_1", "2026-03-02T10:00:00Z", "user", text), vault.catalog) == ()
+
+
+@pytest.mark.parametrize(
+    ("news", "expected"),
+    [
+        ("The port is 3000.", ADD),
+        ("The port is 8080.", "noop"),
+        ("The port is 3000 now.", UPDATE),
+        ("The port is 3000, not 8080.", UPDATE),
+        ("The port changed to 3000.", UPDATE),
+    ],
+)
+def test_a_setting_is_replaced_where_a_change_is_stated(vault: Vault, news: str, expected: str) -> None:
+    first, second = (
+        Event(f"evt_{day}", f"2026-03-{day:02}T10:00:00Z", "user", text)
+        for day, text in enumerate(("The port is 8080.", news), 2)
+    )
+    (before,) = extract(first, vault.catalog)
+    (after,) = (mark_change(one, news) for one in extract(second, vault.catalog))
+    fact = learned_fact(before, first, "fact_00000001", first.timestamp, "heartbeat/rules")
+    assert reconcile(after, [fact], vault.catalog).outcome == expected
