@@ -318,7 +318,6 @@ BOUNDED: dict[tuple[str, str], int] = {
     ("clawmem.learning.attribution.fiction", "_SHOWN"): fiction._LONGEST,
     ("clawmem.learning.attribution.fiction", "_MADE_UP"): fiction._LONGEST,
     ("clawmem.learning.attribution.fiction", "_TO_WRITE"): fiction._LONGEST,
-    ("clawmem.learning.rules.language", "*"): LONGEST_SENTENCE,
     ("clawmem.model.search.event_ranking", "_ASKS"): SHORT_QUESTION,
 }
 _BOUNDED_SECONDS = 0.05
@@ -326,8 +325,11 @@ _FIRST_SIZE, _SUSPECT_SECONDS, _WORST = 800, 0.0002, 3
 
 
 def _bound_of(used: Used) -> int | None:
-    if used.module == "clawmem.learning.rules.language" and used.pattern in _of_clauses():
-        return LONGEST_CLAUSE
+    if (
+        used.module == "clawmem.learning.rules.language"
+        and used.pattern in (clauses := _of_clauses()) + _of_sentences()
+    ):
+        return LONGEST_CLAUSE if used.pattern in clauses else LONGEST_SENTENCE
     for (module, name), bound in BOUNDED.items():
         own = vars(_modules()[module]).get(name)
         if used.module == module and (name == "*" or (own is not None and own.pattern == used.pattern.pattern)):

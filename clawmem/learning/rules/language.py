@@ -204,11 +204,11 @@ def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
     # A form with a statement of its own is a mapping of the one to the other.
     forms = [next(iter(one.items())) if isinstance(one, dict) else (one, says) for one in entry["hears"]]
     hears = " ".join(source for source, _ in forms)
-    predicate, category, importance, *of = entry["kind"].split()
+    name, predicate, category, importance, *of = entry["rule"].split()
     lead = next((one for one in _LEADS if says.startswith(one)), "")
     slots = [found["name"] for found in _PART.finditer(says[len(lead) :])]
     return Rule(
-        entry["name"],
+        name,
         tuple(Form(parts.compiled(source), words) for source, words in forms),
         says,
         tuple(parts.tails([says, *entry.get("reads", ())], hears)) if not entry.get("passing") else (),
