@@ -277,9 +277,7 @@ def report() -> Iterator[str]:
         "0.95",
         lambda n: f"{found[n].precision:.3f} ({found[n].matched} of {found[n].proposed})",
     )
-    yield row(
-        "extraction recall", "", lambda n: f"{found[n].recall:.3f} ({found[n].matched} of {found[n].labelled})"
-    )
+    yield row("extraction recall", "", lambda n: f"{found[n].recall:.3f} ({found[n].matched} of {found[n].labelled})")
     yield row("turns rightly left alone", "", lambda n: f"{found[n].quiet_kept} of {found[n].quiet_turns}")
     yield row(
         "supersession precision",
