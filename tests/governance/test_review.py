@@ -18,6 +18,7 @@ from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.memory.review.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
+from clawmem.model.facts.catalog import Predicate
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposal import (
@@ -25,8 +26,10 @@ from clawmem.model.proposals.proposal import (
     END,
     LINE,
     MERGE,
+    PREDICATE,
     RETRACT,
     SUPERSEDE,
+    CatalogEntry,
     PageLine,
     Proposal,
     ProposalTarget,
@@ -252,19 +255,14 @@ def test_a_line_goes_to_the_end_of_its_page(vault: Vault, caller: Caller) -> Non
     assert only(vault).status == "open"
 
 
-def test_a_predicate_is_written_and_used(vault: Vault, caller: Caller, talk: Callable[..., None]) -> None:
-    talk(*(f"My {who} mentors {whom}." for who, whom in (("sister Ana", "nurses"), ("son Leo", "sailors"))))
-    talk("My brother Tim mentors refugees.")
-    proposal = next(one for one in read_proposals(vault).proposals if one.entry)
+def test_a_predicate_is_written_and_used(vault: Vault, caller: Caller) -> None:
+    entry = CatalogEntry(Predicate("mentors", questions=("* mentors",)), 'As in "Ana mentors nurses".')
+    proposal = file(vault, caller, kind="predicate", does=PREDICATE, entry=entry, fact=None, entity=None)
     before = vault.read_text("predicates.yaml") or ""
     done = approve(vault, proposal.id, caller)
     assert (vault.read_text("predicates.yaml") or "").startswith(before)
     again = Vault(vault.root, vault.git.environment)
     assert "mentors" in again.catalog.predicates
-    message = Message(1, "user", "My cousin Kim mentors new teachers.", "2026-11-09T10:00:00Z", "Dana")
-    ingest(again, [message], caller, "chat")
-    learn(again, caller)
-    assert facts_of(again)["Dana's cousin Kim mentors new teachers."].predicate == "mentors"
     undo(again, done.commit or "", caller)
     assert again.read_text("predicates.yaml") == before
     with pytest.raises(Refused):

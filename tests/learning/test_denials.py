@@ -107,7 +107,7 @@ def test_no_denial_is_a_restatement_of_what_it_denies(vault: Vault, caller: Call
     swallowed = [
         pair
         for pair, news in zip(PAIRS, news_after(vault, caller, PAIRS), strict=True)
-        if not news or any(one.outcome == NOOP for one in news)
+        if any(one.outcome == NOOP for one in news)
     ]
     assert swallowed == []
 
@@ -125,7 +125,8 @@ def test_no_statement_is_a_restatement_of_its_denial(vault: Vault, caller: Calle
 @pytest.mark.parametrize(
     ("claim", "denial", "outcome"),
     [
-        ("I have a cat.", "I don't have a cat.", "proposed"),
+        ("I have a cat.", "I don't have a cat.", "retracted"),
+        ("I have a cat named Miso.", "I don't have a cat.", "retracted"),
         ("I'm allergic to peanuts.", "I'm not allergic to peanuts.", "retracted"),
         ("I live in Leeds.", "I no longer live in Leeds.", "retracted"),
         ("I'm from Oslo.", "I'm not from Paris.", "added"),

@@ -74,18 +74,6 @@ def taken_back(vault: Vault, caller: Caller, learned: LearnResult, before: dict[
     assert learn(vault, caller).candidates == ()
 
 
-def test_who_is_close_is_known_from_what_was_said_before(vault: Vault, caller: Caller, say: Say) -> None:
-    say("I live with our daughter Lina.")
-    later = say("Lina is allergic to bee stings.", "Sven likes maps.")
-    assert [(one.outcome, one.entity) for one in later.candidates] == [
-        ("added", "areas/people/lina"),
-        ("noted", None),
-    ]
-    # In one round as well, where the relation is not in the index yet.
-    both = say("My husband's name is Erik.", "Erik plays the guitar.")
-    assert [one.entity for one in both.candidates] == ["areas/people/dana", "areas/people/erik"]
-
-
 def test_add(vault: Vault, caller: Caller, say: Say) -> None:
     learned = say("I live in Leeds.")
     assert ends(learned) == [("added", "placement")]
@@ -123,19 +111,19 @@ def test_update_closes_the_interval_and_links(vault: Vault, caller: Caller, say:
 
 
 def test_merge_joins_what_is_richer(vault: Vault, caller: Caller, say: Say) -> None:
-    say("I like tea.")
+    say("I have a cat.")
     before = state(vault)
-    learned = say("I like tea with milk.")
+    learned = say("I have a cat named Miso.")
     assert ends(learned) == [("merged", "reconcile")]
     facts = facts_of(vault)
-    old, new = facts["Dana likes tea."], facts["Dana likes tea with milk."]
+    old, new = facts["Dana has a cat."], facts["Dana has a cat named Miso."]
     assert (old.status, old.superseded_by, old.valid_to) == ("superseded", new.id, "2026-11-02")
     assert (new.valid_from, [(one.type, one.to) for one in new.links]) == ("2026-11-02", [("merges", old.id)])
     taken_back(vault, caller, learned, before)
 
 
 def test_delete_ends_what_was_true(vault: Vault, caller: Caller, say: Say) -> None:
-    say("I live in Leeds.", "I like tea.")
+    say("I live in Leeds.", "I'm allergic to nuts.")
     before = state(vault)
     learned = say("I no longer live in Leeds.")
     assert ends(learned) == [("retracted", "reconcile")]
@@ -143,7 +131,7 @@ def test_delete_ends_what_was_true(vault: Vault, caller: Caller, say: Say) -> No
     old, new = facts["Dana lives in Leeds."], facts["Dana no longer lives in Leeds."]
     assert (old.status, old.superseded_by, old.valid_to) == ("superseded", new.id, "2026-11-03")
     assert (new.valid_from, [(one.type, one.to) for one in new.links]) == ("2026-11-03", [("supersedes", old.id)])
-    assert facts["Dana likes tea."].status == "active"
+    assert facts["Dana is allergic to nuts."].status == "active"
     taken_back(vault, caller, learned, before)
 
 
@@ -174,7 +162,7 @@ def test_a_contradiction_waits_in_the_same_commit(vault: Vault, caller: Caller, 
 
 def test_what_waits_is_not_proposed_again(vault: Vault, caller: Caller, say: Say) -> None:
     say("I was born in Oslo.", "I was born in Bergen.")
-    assert ends(say("As I said, I was born in Bergen.")) == [("noop", "review")]
+    assert ends(say("Well, I was born in Bergen.")) == [("noop", "review")]
     (vault.root / "ledger" / "learned.json").write_text('{"days": {}, "mentions": {}}\n')
     again = learn(vault, caller)
     assert {one.outcome for one in again.candidates} == {"noop"}
@@ -203,19 +191,10 @@ def test_a_long_event_gives_more_up_to_four_times() -> None:
     assert given == [8, 8, 16, 24, 32, 32]
 
 
-def test_a_tool_never_changes_what_the_user_said(vault: Vault, caller: Caller, say: Say) -> None:
-    say("I live in Leeds.")
-    (home,) = facts_of(vault).values()
-    learned = say(f"The home in {home.id} is 5 Canal Street in Porto.", role="tool", speaker="crm")
-    assert ends(learned) == [("proposed", "review")]
-    assert "low trust (tool)" in learned.proposals[0].why
-    assert facts_of(vault)["Dana lives in Leeds."].status == "active"
-
-
 def test_a_fact_named_by_its_id_may_be_changed_by_the_user(vault: Vault, caller: Caller, say: Say) -> None:
     say("My sister Lena lives in Ghent.")
     before = state(vault)
-    lena = before["Dana's sister Lena lives in Ghent."]
+    lena = before["Lena lives in Ghent."]
     learned = say(f"Remember that {lena.id} is about Bruges, not Ghent.")
     assert ends(learned) == [("updated", "reconcile")]
     new, closed = learned.candidates[0].fact, facts_of(vault)[lena.fact]
@@ -240,16 +219,6 @@ def test_a_dry_run_proposes_and_writes_nothing(vault: Vault, caller: Caller, say
     assert len(ingested.proposals) == 1
     assert read_proposals(vault).proposals == ()
     assert vault.git.run("log", "--format=%s", f"{head.commit}..HEAD").decode().count("\n") == 1, "the ingest only"
-
-
-def test_verbs_met_often_become_a_predicate_proposal(vault: Vault, caller: Caller, say: Say) -> None:
-    assert say("My brother Leo mentors young sailors.", "My sister Ana mentors nurses.").proposals == ()
-    (proposal,) = say("My brother Tim mentors refugees in Ghent.").proposals
-    assert proposal.entry
-    assert (proposal.kind, proposal.entry.predicate.name) == ("predicate", "mentors")
-    assert proposal.why == "It is not in the catalog, and 3 facts use it."
-    assert "mentors" not in (vault.read_text("predicates.yaml") or "")
-    assert say("My cousin Kim mentors new teachers.").proposals == (), "once is enough"
 
 
 def proposed(words: str, event: Event, **more: object) -> Proposition:
@@ -309,29 +278,28 @@ def test_evidence_must_be_in_the_event_and_one_event_gives_only_so_much(vault: V
 
 @pytest.mark.parametrize(("trust", "surer"), [("user", True), ("agent", False), ("tool", False), ("external", False)])
 def test_a_source_of_lower_trust_is_no_witness(vault: Vault, caller: Caller, say: Say, trust: str, surer: bool) -> None:
-    say("I like tea.")
+    say("I'm from Leeds.")
     (known,) = facts_of(vault).values()
-    (found,) = considered(vault, caller, lambda event: [proposed("Dana likes tea.", event, trust=trust)])
+    (found,) = considered(vault, caller, lambda event: [proposed("Dana is from Leeds.", event, trust=trust)])
     assert (found.outcome, found.gate) == ("noop", "reconcile")
     assert found.fact
     assert ((found.fact.confidence or 0) > (known.confidence or 0)) is surer
 
 
-def test_what_comes_from_outside_never_replaces_a_persons_word(vault: Vault, caller: Caller, say: Say) -> None:
-    say("I live in Oslo.")
-    page = [Message(1, "note", "Dana lives in Moscow now.", "2026-11-10T10:00:00Z")]
-    for source, trust in (("web:evil.example", "external"), ("mcp:crm", "tool")):
-        ingest(vault, [page[0]._replace(text=f"Dana lives in {source[0].upper()}oscow now.")], caller, source)
-        learned = learn(vault, caller)
-        assert ends(learned) == [("proposed", "review")]
-        assert learned.proposals[0].fact is not None
-        assert learned.proposals[0].fact.trust == trust
-    assert facts_of(vault)["Dana lives in Oslo."].is_current
+@pytest.mark.parametrize("trust", ["tool", "external"])
+def test_a_source_of_low_trust_never_replaces_a_persons_word(
+    vault: Vault, caller: Caller, say: Say, trust: str
+) -> None:
+    say("I'm vegan.")
+    news = {"predicate": "diet", "object": "vegetarian", "trust": trust}
+    (found,) = considered(vault, caller, lambda event: [proposed("Dana is vegetarian.", event, **news)])
+    assert (found.outcome, found.gate) == ("proposed", "review")
+    assert facts_of(vault)["Dana is vegan."].is_current
 
 
-def test_a_learned_fact_passes_the_check_of_every_fact(vault: Vault, caller: Caller, say: Say) -> None:
-    assert ends(say("I live in Os\u001b[31mlo.")) == [("refused", "statement")]
-    assert facts_of(vault) == {}
+def test_a_learned_fact_passes_the_check_of_every_fact(vault: Vault, caller: Caller) -> None:
+    (found,) = considered(vault, caller, lambda event: [proposed("Dana sails on Sun\u001b[31mdays.", event)])
+    assert (found.outcome, found.gate) == ("refused", "statement")
 
 
 def test_a_correction_says_anew_who_somebody_is(vault: Vault, say: Say) -> None:
@@ -374,3 +342,14 @@ def test_a_mention_in_talk_counts_as_an_access(vault: Vault, caller: Caller) -> 
     assert count_accesses(unfolded_accesses(vault)) == {fact.id: (1, "2026-11-21T08:00:00Z")}
     learn(vault, caller)
     assert count_accesses(unfolded_accesses(vault))[fact.id].count == 1
+
+
+def test_what_is_to_be_forgotten_ends_or_waits(vault: Vault, caller: Caller, say: Say) -> None:
+    assert ends(say("Forget my phone number.")) == [("refused", "reconcile")]
+    say("My phone number is 0151 2345678.", "I live in Leeds.", "I work at the library in Leeds.")
+    assert ends(say("Forget my phone number.")) == [("retracted", "reconcile")]
+    assert not facts_of(vault)["Dana's phone number is 0151 2345678."].is_current
+    assert ends(say("Forget that I live in Leeds.")) == [("retracted", "reconcile")]
+    assert not facts_of(vault)["Dana lives in Leeds."].is_current
+    assert ends(say("Forget everything about the library.")) == [("proposed", "review")]
+    assert facts_of(vault)["Dana works at the library in Leeds."].is_current

@@ -145,15 +145,15 @@ def test_what_has_a_triple_keeps_it(vault: Vault, caller: Caller) -> None:
 
 
 def test_a_successor_has_its_own_triple_where_its_words_say_another(vault: Vault, caller: Caller) -> None:
-    oslo, _, tea = keep(vault, caller, OSLO, PARIS, "Ann likes tea.")
+    oslo, _, work = keep(vault, caller, OSLO, PARIS, "Ann works at Acme.")
     run_heartbeat(vault, caller)
-    for old, new in ((oslo.id, ROME), (tea.id, "Ann hates tea.")):
+    for old, new in ((oslo.id, ROME), (work.id, "Ann works as a nurse.")):
         supersede(vault, old, draft_from_record({"fact": new}, caller.now), caller)
-    assert triples(vault)["Ann hates tea."] == ("Ann", "likes", None)
+    assert triples(vault)["Ann works as a nurse."] == ("Ann", "works_at", None)
     assert marks(vault, caller) == 1
     run_heartbeat(vault, caller)
     assert triples(vault)[ROME] == ("Ann", "lives_in", "Rome")
-    assert triples(vault)["Ann hates tea."] == ("Ann", "dislikes", "tea")
+    assert triples(vault)["Ann works as a nurse."] == ("Ann", "job", "nurse")
     assert marks(vault, caller) == 1
 
 
@@ -173,7 +173,7 @@ def test_later_news_takes_the_place_of_both_and_older_news_of_none(vault: Vault,
 
 
 def test_two_machines_read_the_same(vault: Vault, caller: Caller, tmp_path: Path) -> None:
-    keep(vault, caller, OSLO, "Ann's husband is Tom.")
+    keep(vault, caller, OSLO, "Ann is married to Tom.")
     keep(vault, caller, "I work at Acme.", entity="areas/people/user")
     other = Vault(Path(shutil.copytree(vault.root, tmp_path / "other", symlinks=True)), vault.git.environment)
     for one, moment in ((vault, caller.now), (other, caller.now + timedelta(days=3))):

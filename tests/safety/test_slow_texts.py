@@ -23,10 +23,8 @@ import pytest
 
 import clawmem
 from clawmem.learning.attribution import fiction
-from clawmem.learning.english.sentences import LONGEST_SENTENCE
-from clawmem.learning.rules import corrections, paraphrases
-from clawmem.learning.rules.rules import extract
-from clawmem.learning.rules.shapes import deeds, undertakings
+from clawmem.learning.rules.language import CODES, Language, language
+from clawmem.learning.rules.rules import LONGEST_CLAUSE, LONGEST_SENTENCE, extract
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
@@ -142,11 +140,9 @@ def _strings(module: str) -> list[str]:
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.reconciling.namesakes", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
-    ("clawmem.learning.rules.corrections", "_LEAD + form"): lambda: [one.pattern for one in corrections._FORMS],
-    ("clawmem.learning.rules.corrections", "{name}$"): lambda: [r"(?:\bis|['’]s|called|named)(?: actually)? Jane$"],
-    ("clawmem.learning.rules.shapes.deeds", "limit"): lambda: [*filter(None, deeds._STRONG_ONLY_WITH.values())],
-    ("clawmem.learning.rules.shapes.undertakings", "limit"): lambda: [*filter(None, undertakings._ONLY_WITH.values())],
-    ("clawmem.learning.rules.shapes.habits", "accept"): lambda: _strings("clawmem.learning.rules.shapes.habits"),
+    ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
+    ("clawmem.learning.rules.language", "''.join"): lambda: _of_clauses(),
+    ("clawmem.learning.rules.language", "{name}="): lambda: [r"\{name=([a-z_]+)\}"],
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
@@ -181,6 +177,29 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.safety.written_forms", "letter"): lambda: [*_needle().letters],
     ("clawmem.serving.recall.conflicts", "re.escape(value)"): lambda: [r"(?<!\w)Jane(?!\w)"],
 }
+
+
+def _languages() -> list[Language]:
+    return [language(code) for code in CODES]
+
+
+def _of_clauses() -> list[re.Pattern[str]]:
+    """The patterns of the rules, which are held against one clause."""
+    rules = [rule for one in _languages() for rule in one.rules]
+    return [
+        pattern
+        for rule in rules
+        for pattern in (*(form.pattern for form in rule.hears), *(tail.pattern for tail in rule.tails))
+    ]
+
+
+def _of_sentences() -> list[re.Pattern[str]]:
+    """The patterns that are held against a whole sentence."""
+    found: list[re.Pattern[str]] = []
+    for one in _languages():
+        found += [*one.patterns.values(), *one.guards.values(), *(form for form, _ in one.third_person)]
+        found += [form for forms in one.requests.values() for form in forms]
+    return found
 
 
 def _needle() -> written_forms.Needle:
@@ -299,13 +318,6 @@ BOUNDED: dict[tuple[str, str], int] = {
     ("clawmem.learning.attribution.fiction", "_SHOWN"): fiction._LONGEST,
     ("clawmem.learning.attribution.fiction", "_MADE_UP"): fiction._LONGEST,
     ("clawmem.learning.attribution.fiction", "_TO_WRITE"): fiction._LONGEST,
-    ("clawmem.learning.rules.corrections", "_MARK"): 1 + corrections._FARTHEST,
-    ("clawmem.learning.rules.noise", "_SPEECH"): LONGEST_SENTENCE,
-    ("clawmem.learning.rules.noise", "_TAIL"): 60,
-    ("clawmem.learning.rules.paraphrases", "_GONE"): paraphrases._FAR,
-    ("clawmem.learning.rules.shapes.habits", "*"): LONGEST_SENTENCE,
-    ("clawmem.learning.rules.shapes.states", "*"): LONGEST_SENTENCE,
-    ("clawmem.learning.rules.shapes.changes", "*"): LONGEST_SENTENCE,
     ("clawmem.model.search.event_ranking", "_ASKS"): SHORT_QUESTION,
 }
 _BOUNDED_SECONDS = 0.05
@@ -313,6 +325,11 @@ _FIRST_SIZE, _SUSPECT_SECONDS, _WORST = 800, 0.0002, 3
 
 
 def _bound_of(used: Used) -> int | None:
+    if (
+        used.module == "clawmem.learning.rules.language"
+        and used.pattern in (clauses := _of_clauses()) + _of_sentences()
+    ):
+        return LONGEST_CLAUSE if used.pattern in clauses else LONGEST_SENTENCE
     for (module, name), bound in BOUNDED.items():
         own = vars(_modules()[module]).get(name)
         if used.module == module and (name == "*" or (own is not None and own.pattern == used.pattern.pattern)):

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 
+from clawmem.learning.attribution.introductions import TEXT
+
 _LONGEST = 400
-_TEXT = (
-    r"(?:stor(?:y|ies)|tales?|fables?|poems?|verses?|rhymes?|haikus?|limericks?|sonnets?|lyrics|songs?|speech|dialogu?e|"
-    r"monologue|essay|diary entry|article|blog post|testimonial|excerpt|extract|novel|draft|cover letter|letter|scene|"
-    r"chapter|screenplay|script|fan-?fic(?:tion)?|character sheet|back-?story|vignette|skit|eulogy)"
-)
 _ADJECTIVES = r"(?:[\w-]+ ){0,4}?"
 _OPENING = r"(?:(?:ok|okay|so|now|well|hi|hello|hey|please|alright|and)[,.!]? )*+"
 _SHOWN = re.compile(
     rf"{_OPENING}(?:(?:here(?:'s| is| are| comes)|below is|check out|have a look at|take a look at|read|rate|review|"
-    rf"continue|complete|finish|extend) (?:my|our|a|an|the|another|one|some) {_ADJECTIVES}{_TEXT}|"
-    rf"this is (?:my|our|an? (?:excerpt|extract|scene)|the (?:first|opening|next)) {_ADJECTIVES}{_TEXT})"
+    rf"continue|complete|finish|extend) (?:my|our|a|an|the|another|one|some) {_ADJECTIVES}{TEXT}|"
+    rf"this is (?:my|our|an? (?:excerpt|extract|scene)|the (?:first|opening|next)) {_ADJECTIVES}{TEXT})"
     r"(?: (?:about|called|titled|from|by|so far|for|of|idea)\b[^,;:]*)?",
     re.IGNORECASE,
 )
@@ -29,7 +26,7 @@ _MADE_UP = re.compile(
     r"(?:my|our) (?:(?!(?:fav|least|best)\w*)[\w&-]+ ){0,2}?(?:character|protagonist|narrator|avatar|alter ego)"
     r"(?:'s (?:name|backstory|story))? (?:is|was|has|comes|lives|goes)\b.*|"
     r"once upon a time\b.*|"
-    rf"(?:write|tell|compose|draft|create)\b.*\b{_TEXT}\b.*\b(?:(?:perspective|point of view|voice) of (?!me\b|my\b)|"
+    rf"(?:write|tell|compose|draft|create)\b.*\b{TEXT}\b.*\b(?:(?:perspective|point of view|voice) of (?!me\b|my\b)|"
     r"in (?:the )?first person\b).*)",
     re.IGNORECASE,
 )
@@ -40,28 +37,17 @@ _WITHIN = re.compile(
 _TO_WRITE = re.compile(
     rf"{_OPENING}(?:(?:(?:can|could|would|will) you (?:please )?|(?:i|we)(?:'d like| want| need| would like)(?: you)?"
     r"(?: to)? |help me (?:to )?)?(?:write|draft|compose|create|make(?: up)?|generate|invent|tell|sing|give|send))\b"
-    rf"(?P<what>[^.!?:]*?\b(?:{_TEXT}|e-?mail|message|text|reply|bio(?:graphy)?|cv|r[eé]sum[eé]|profile|intro(?:duction)?|"
+    rf"(?P<what>[^.!?:]*?\b(?:{TEXT}|e-?mail|message|text|reply|bio(?:graphy)?|cv|r[eé]sum[eé]|profile|intro(?:duction)?|"
     r"post|caption|tweet|statement|ad|advert|toast|vows?|speech|joke|review)s?\b[^.!?:]*?) (?:in which|where|whose|"
     r"that|saying|says|stating|states|telling|about how|as if|as though) (?=.*\b(?:I|I'm|we|my)\b)",
     re.IGNORECASE,
 )
-_HEADING = re.compile(
-    r"(?mi)^[#*_ \t]*(?:chapter \w+|scene \w+|prologue|epilogue|back-?story|character sheet|(?:my )?short story)"
-    r"[*_: \t]*$"
-)
-# Where the sender speaks about the real world again: in a role play at any sentence, in a text to work on at a line
-# that cannot be part of it.
-_FROM_PLAY = re.compile(
+# Where the sender speaks about the real world again.
+_BACK = re.compile(
     r"(?:(?<=[.!?)\]] )|(?<=\n))(?:(?:but|and|so|ok(?:ay)?|anyway)[,.]? )?(?:in real life|irl\b|in reality|out of "
-    r"character|ooc\b|back to (?:me|reality|real life)|as for (?:me|the real me)|the real me|for real(?:,| now)|"
-    r"by the way|btw\b|about me|for the record|on (?:a personal|another|a different) note|(?:please )?remember that)",
-    re.IGNORECASE,
-)
-_FROM_TEXT = re.compile(
-    r"(?<=\n)(?:(?:that's|that is|that was) (?:it|all|the (?:end|story|text))|(?:the )?end (?:of|\W*\n)|"
-    r"what do you think|(?:can|could|would|will) you (?:please )?(?:improve|check|rate|fix|correct|continue|rewrite|"
-    r"translate|make|review|proofread|edit|shorten|finish)|i (?:wrote|made|created|am writing|'m writing) (?:this|it)\b"
-    r"|in real life|irl\b|out of character|ooc\b|about me:|for the record)",
+    r"character|ooc\b|back to (?:me|reality|real life)|for real(?:,| now)|by the way|btw\b|about me|for the record|"
+    r"(?:please )?remember that|what do you think|(?:can|could|would|will) you (?:please )?(?:improve|check|rate|fix|"
+    r"correct|continue|rewrite|translate|make|review|proofread|edit|shorten|finish))",
     re.IGNORECASE,
 )
 
@@ -78,16 +64,7 @@ def fiction_start(words: str) -> int | None:
     return found.end() if found else None
 
 
-def story_start(text: str) -> int | None:
-    """Return the offset after the heading of a story, or None."""
-    found = _HEADING.search(text)
-    return found.end() if found else None
-
-
-def fiction_end(text: str, start: int, end: int, role_play: bool = False) -> int:
-    """Return the offset where the sender speaks for themself again, or `end`.
-
-    In a `role_play` this can be at any sentence, otherwise only at a new line.
-    """
-    forms = (_FROM_PLAY, _FROM_TEXT) if role_play else (_FROM_TEXT,)
-    return min((back.start() for form in forms if (back := form.search(text, start, end))), default=end)
+def fiction_end(text: str, start: int, end: int) -> int:
+    """Return the offset where the sender speaks for themself again, or `end`."""
+    back = _BACK.search(text, start, end)
+    return back.start() if back else end

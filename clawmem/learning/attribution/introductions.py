@@ -1,46 +1,29 @@
-"""Recognise words that introduce another person's text: requests to work on a text, and reports of speech."""
+"""Recognise words that introduce text that is not the sender's: requests to work on a text, reports, other speakers."""
 
 from __future__ import annotations
 
 import re
 
-from clawmem.learning.english.words import OCCUPATION, RELATION_OF
+from clawmem.learning.rules.language import relations
 
-_TEXT = (
+TEXT = (
     r"(?:sentences?|phrases?|paragraphs?|passages?|texts?|essays?|letters?|e-?mails?|messages?|stor(?:y|ies)|tales?|"
     r"fables?|poems?|verses?|rhymes?|haikus?|lyrics|songs?|jokes?|riddles?|speech|dialogu?es?|monologues?|"
     r"conversations?|transcripts?|quot(?:e|es|ation|ations)|captions?|tweets?|headlines?|slogans?|diary entr(?:y|ies)|"
     r"abstracts?|articles?|blog posts?|testimonials?|excerpts?|extracts?|subtitles?|proverbs?|novels?|drafts?|prompts?|"
-    r"wording|grammar|spelling)"
-)
-# These count as texts only before a colon.
-_MADE_UP = (
-    r"(?:characters?|character sheets?|back-?stor(?:y|ies)|scenes?|chapters?|screenplays?|fan-?fic(?:tion)?s?|"
-    r"limericks?|sonnets?|prologues?|epilogues?|skits?|eulog(?:y|ies))"
-)
-# First-person content for these may be true of the sender or invented.
-_OF_ONESELF = r"(?:bios?|biograph(?:y|ies)|cvs?|r[eé]sum[eé]s?|profiles?|introductions?|intros?|personal statements?)"
-_TO_WRITE = re.compile(
-    rf"^(?>.*?\b(?:write|draft|compose|create|generate|make|prepare|improve|polish|rewrite)\b).*\b{_OF_ONESELF}\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-_OWN_TEXT = re.compile(
-    r"\b(?:(?:about|describing) (?:me|myself|us)|based on|memory|remember|keep in mind|for the record)\b",
-    re.IGNORECASE,
-)
-_CODE = re.compile(
-    r"\b(?:code|codebase|function|script|query|class|component|method|program|app|module|file|config|sql|css|html|"
-    r"json|api|endpoint|schema|bug|error|commit messages?|error messages?|log messages?)\b",
-    re.IGNORECASE,
+    r"wording|grammar|spelling|characters?|character sheets?|back-?stor(?:y|ies)|scenes?|chapters?|screenplays?|"
+    r"fan-?fic(?:tion)?s?|limericks?|sonnets?|skits?|eulog(?:y|ies)|bios?|cvs?|r[eé]sum[eé]s?|profiles?|"
+    r"introductions?|reviews?|posts?|satz|texte?s?|briefe?s?|nachricht|gedichte?|geschichten?|lied|zitate?|entwurf)"
 )
 _WORK = (
     r"(?:translat(?:e|es|ed|ing|ions?)|proof-?read(?:s|ing)?|paraphras(?:e|es|ed|ing)|rephras(?:e|es|ed|ing)|"
-    r"reword(?:s|ed|ing)?|transcrib(?:e|es|ed|ing)|transliterat(?:e|ed|ing)|(?:spell|grammar)-?check(?:s|ed|ing)?|"
-    r"copy-?edit(?:s|ed|ing)?|role-? ?play(?:s|ing)?|pretend(?:ing)?|perspective of|point of view of|voice of|persona|"
-    r"repeat after me|"
-    r"how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|put|spell|phrase|express|pronounce))\b"
+    r"reword(?:s|ed|ing)?|transcrib(?:e|es|ed|ing)|(?:spell|grammar)-?check(?:s|ed|ing)?|copy-?edit(?:s|ed|ing)?|"
+    r"role-? ?play(?:s|ing)?|pretend(?:ing)?|perspective of|point of view of|voice of|persona|repeat after me|"
+    r"how (?:do|would|can|should) (?:you|i|we|one) (?:say|write|put|spell|phrase|express|pronounce)|"
+    r"übersetz\w*|korrigier\w*|umformulier\w*|lektorier\w*)\b"
 )
 _TO_WORK_ON = re.compile(rf"\b{_WORK}", re.IGNORECASE)
+_A_TEXT = re.compile(rf"\b{TEXT}\b", re.IGNORECASE)
 _AS_ANOTHER = re.compile(
     r"\b(?:act|behave|speak|talk|answer|respond|reply|write) (?:as|like)\b|"
     r"\bas (?:if|though) (?:you|i) (?:were|was)\b|^(?:imagine|suppose|let's (?:imagine|play))\b",
@@ -59,7 +42,9 @@ _BRIEFLY = re.compile(
 )
 # "Let me rephrase: I live in Bergen" and "Correct: I do" are the sender's own words.
 _NO_REQUEST = re.compile(
-    r"\b(?:let me|i'll|i will)\b|^(?:in short|out of character|correct$|"
+    r"\b(?:let me|i'll|i will|memory|remember|keep in mind|for the record|code|codebase|function|script|query|class|"
+    r"component|method|program|app|module|file|config|sql|css|html|json|api|endpoint|schema|bug|error|commit messages?|"
+    r"log messages?|(?:about|describing) (?:me|myself|us))\b|^(?:in short|out of character|correct$|for example$|"
     r"to (?:summari[sz]e|rephrase|paraphrase|correct|be|finish|continue|conclude|complete|add|expand)\b|"
     r"always\b|never\b|when(?:ever)?\b|from now on\b)",
     re.IGNORECASE,
@@ -69,38 +54,28 @@ _ASKING = re.compile(
     r"like| have| got| must)(?: you)?(?: to)?|here(?:'s| is| are)|this is|these are|is|are|does|do|what|which|how|why|"
     r"give|show|tell|write|draft|compose|make|create|generate|summari[sz]e|shorten|rewrite|improve|correct|fix|edit|"
     r"polish|check|review|revise|simplify|analy[sz]e|explain|interpret|read|rate|critique|continue|complete|finish|"
-    r"expand|format|convert|reply|respond|answer|look|look at|use|take|consider|compare|turn|post|publish)\b",
+    r"expand|format|convert|reply|respond|answer|look|look at|use|take|consider|compare|turn|post|publish|bitte)\b",
     re.IGNORECASE,
 )
-_A_TEXT = re.compile(rf"\b{_TEXT}\b", re.IGNORECASE)
-_SHOWN_TEXT = re.compile(rf"\b(?:{_TEXT}|{_MADE_UP})\b", re.IGNORECASE)
-_NO_TEXT = re.compile(r"\b(?:long|true|sad|same|old|different|another|whole|real) stor(?:y|ies)\b", re.IGNORECASE)
+_POINTED_AT = re.compile(r"\b(?:this|these|the following|what follows|below|diesen|folgenden)\b", re.IGNORECASE)
+_POINTED_BACK = re.compile(r"\b(?:this|that|it|these|those|the above|above|diesen|das)\b", re.IGNORECASE)
+_OF_SENDER = re.compile(r"(?:I|[Ww]e|[Mm]y)\b")
 _NAMED_TEXT = re.compile(
-    rf"(?:(?!(?:I|[Ww]e)\b)[\w'-]+ ){{0,5}}(?:{_TEXT}|{_MADE_UP}|example)"
-    r"(?: (?:from|by|to|in|for|of|about|below)\b[\w' -]*)?$",
+    rf"(?:(?!(?:I|[Ww]e)\b)[\w'-]+ ){{0,5}}(?:{TEXT}|example)(?: (?:from|by|to|in|for|of|about|below)\b[\w' -]*)?$",
     re.IGNORECASE,
 )
-_FOR_EXAMPLE = re.compile(r"\bfor example$", re.IGNORECASE)
-_POINTED_AT = re.compile(r"\b(?:this|these|the following|what follows|below)\b", re.IGNORECASE)
-_POINTED_BACK = re.compile(r"\b(?:this|that|it|these|those|the above|above)\b", re.IGNORECASE)
-_OF_ONE = re.compile(r"\b(?:I|my|me|we|our|us)\b")
 _INTO = re.compile(
     rf"(?:please |pls |kindly |(?:can|could|would|will) you (?:please )?)?{_WORK} (?:in|into|to) [A-Z]\w+$",
     re.IGNORECASE,
 )
-
-_SAY = (
-    r"(?:said|says|told me|tells me|wrote|writes|replied|replies|answered|answers|responded|responds|claimed|claims|"
-    r"shouted|whispered|joked|insisted|remarked)"
-)
 _SPEAK = (
-    rf"(?:{_SAY}|say|told|tells|asked|asks|written|texted|texts|e-?mailed|messaged|tweeted|commented|mentioned|"
-    r"explained|explains|stated|states|confessed|admitted|announced|declared|saying|writing|telling me|testified|swore)"
+    r"(?:said|says?|told|tells|wrote|writes|written|replied|replies|answered|answers|responded|responds|claimed|claims|"
+    r"asked|asks|texted|texts|e-?mailed|messaged|tweeted|commented|mentioned|explained|explains|stated|states|"
+    r"announced|declared|saying|writing|telling me|reads|goes|sings|sang|sent|sends|posted|posts|quotes|quoted|quoting|"
+    r"sagte|sagt|schrieb|schreibt|meinte)"
 )
-_CITE = r"(?:reads|goes|sings|sang|sent|sends|posted|posts|quotes|quoted|quoting)"
 _REPORT = re.compile(
     rf"(?:\b{_SPEAK}(?! (?:\w+ )?(?:to|where|what|when|who|how|which|whether|if|why|about)\b)(?:,? [\w'-]+){{0,6}}|"
-    rf"\b{_CITE}(?: (?:me|us|him|her|it|this|that|the following|as follows|like this|[A-Z][\w'-]+)){{0,8}}|"
     r"\b(?:according to|in the words of|to quote) [\w' -]{1,80}|"
     r"\b(?:questions?|comments?|complaints?|reviews?|feedback|words|reply|answers?|voicemail|enquiry|inquiry) "
     r"(?:from|by) (?!me\b|us\b|myself\b)[\w' -]{1,80}|"
@@ -108,43 +83,38 @@ _REPORT = re.compile(
     re.IGNORECASE,
 )
 _BY_SENDER = re.compile(
-    rf"\b(?:I|[Ww]e)(?:'ve|'d)?(?: (?:have|had|just|also|always|already|recently|once|then))* (?:{_SPEAK}|{_CITE})\b"
+    rf"\b(?:I|[Ww]e)(?:'ve|'d)?(?: (?:have|had|just|also|always|already|recently|once|then))* {_SPEAK}\b"
 )
 _REPORT_BY_COMMA = re.compile(
     r"(?!(?:As|Like|When|While|Since|Because|If|After|Before|What|That|Once|Until|I|We|You)\b)"
-    rf"[A-Z][\w'-]*(?: (?!I\b|we\b|you\b)[\w'-]+){{0,3}} (?:{_SAY}|goes|went)(?: (?:to )?(?:me|us|him|her|them))?"
+    rf"[A-Z][\w'-]*(?: (?!I\b|we\b|you\b)[\w'-]+){{0,3}} {_SPEAK}(?: (?:to )?(?:me|us|him|her|them))?"
     r"(?=, (?:I|I'm|I've|I'll|we|we're|my|our)\b)"
 )
 _LABEL = re.compile(
-    r"(?:[Mm]y|[Oo]ur|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)(?: [\w'-]+){0,3}? (?P<noun>[\w-]+)"
+    r"(?:[Mm]y|[Oo]ur|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?|[Mm]eine?)(?: [\w'-]+){0,3}? (?P<noun>[\w-]+)"
     r"(?: (?:to (?:me|us)|yesterday|today|tonight|always|again|just now|(?:this|last|every) \w+|on the phone))*",
 )
 _PEOPLE = frozenset(
     "neighbour neighbor roommate flatmate housemate landlord landlady classmate ex guy woman man girl boy lady person "
-    "customer host hostess caller stranger date".split()
+    "customer host hostess caller stranger date doctor teacher lawyer therapist coach dentist nurse professor".split()
 )
 # Before a colon these introduce what the sender says about them, not their words.
-_NO_SPEAKERS = frozenset(
-    "family kid kids children baby twins toddler pet pets dogs cats puppies turtles horses".split()
-)
+_NO_SPEAKERS = frozenset("family kid kids children baby twins toddler pet pets dog dogs cat cats puppy horses".split())
 
 
 def requests_text_work(head: str) -> bool:
     """Return whether words before a colon request work on the text that follows, or name it as a text."""
-    if _NO_REQUEST.search(head) or _CODE.search(head) or not head:
+    if _NO_REQUEST.search(head) or not head:
         return False
     if _TO_WORK_ON.search(head) or _BRIEFLY.search(head):
         return not re.match(r"(?:I|[Ww]e) \w+", head) or bool(_POINTED_AT.search(head) or _ASKING.match(head))
-    if _OWN_TEXT.search(head) or _FOR_EXAMPLE.search(head):
-        return False
-    if _ASKING.match(head) and (_SHOWN_TEXT.search(head) or _TO_WRITE.search(head)):
-        return True
-    return _NAMED_TEXT.match(head) is not None and not re.match(r"(?:I|[Ww]e)\b", head)
+    asked = _ASKING.match(head) is not None and _A_TEXT.search(head) is not None
+    return asked or (_NAMED_TEXT.match(head) is not None and not re.match(r"(?:I|[Ww]e)\b", head))
 
 
 def requests_role_play(head: str) -> bool:
     """Return whether words before a colon ask for a role play ("Act as a doctor")."""
-    other = _AS_ANOTHER.search(head) is not None and _NO_REQUEST.search(head) is None and _CODE.search(head) is None
+    other = _AS_ANOTHER.search(head) is not None and _NO_REQUEST.search(head) is None
     return other and re.match(r"(?:I|[Ww]e) ", head) is None
 
 
@@ -157,9 +127,7 @@ def names_speaker(head: str) -> bool:
     """Return whether words before a colon name a person ("My wife") who may be the speaker of what follows."""
     found = _LABEL.fullmatch(head)
     noun = found["noun"].lower() if found else ""
-    return noun not in _NO_SPEAKERS and (
-        noun in RELATION_OF or noun in _PEOPLE or OCCUPATION.fullmatch(noun) is not None
-    )
+    return noun not in _NO_SPEAKERS and (noun in relations() or noun in _PEOPLE)
 
 
 def requests_work_nearby(words: str, before: bool = False) -> bool:
@@ -168,23 +136,21 @@ def requests_work_nearby(words: str, before: bool = False) -> bool:
     With `before`, the text may precede the sentence.
     """
     pointed = (_POINTED_BACK if before else _POINTED_AT).search(words) is not None
-    return pointed and (_TO_WORK_ON.search(words) is not None or _mentions_text(words)) and _may_ask(words)
+    texts = _ASKING.match(words) is not None and _A_TEXT.search(words) is not None
+    return pointed and (_TO_WORK_ON.search(words) is not None or texts) and _may_ask(words)
 
 
-def opens_with_request(words: str) -> bool:
-    """Return whether the first question of a message requests work on the text that follows ("Fix the grammar?")."""
-    asked = _TO_WORK_ON.search(words) or _BRIEFLY.fullmatch(words) or _mentions_text(words)
-    return bool(asked) and _OF_ONE.search(words) is None and _may_ask(words)
+def requests_work_below(words: str, opens: bool = False) -> bool:
+    """Return whether a line requests work on the lines below it ("Proofread my letter", "Translate to French").
 
-
-def requests_work_below(words: str) -> bool:
-    """Return whether a separate line requests work on the lines below it ("Proofread my letter")."""
-    return _A_TEXT.search(words) is not None and _TO_WORK_ON.search(words) is not None and _may_ask(words)
-
-
-def is_translation_request(words: str) -> bool:
-    """Return whether the words are only a request to translate ("Translate to French")."""
-    return _INTO.fullmatch(words) is not None and _may_ask(words)
+    With `opens`, the line is the first question of a message, and any work on a text is meant ("Fix the grammar?").
+    """
+    if not _may_ask(words):
+        return False
+    work = _TO_WORK_ON.search(words) is not None
+    if _INTO.fullmatch(words) or (work and _A_TEXT.search(words)):
+        return True
+    return opens and not re.search(r"\b(?:I|my|me|we|our|us)\b", words) and bool(work or _A_TEXT.search(words))
 
 
 def reported_after_comma(sentence: str) -> int | None:
@@ -194,8 +160,4 @@ def reported_after_comma(sentence: str) -> int | None:
 
 
 def _may_ask(words: str) -> bool:
-    return not (_NO_REQUEST.search(words) or _CODE.search(words) or re.match(r"(?:I|[Ww]e|[Mm]y) ", words))
-
-
-def _mentions_text(words: str) -> bool:
-    return _ASKING.match(words) is not None and _A_TEXT.search(_NO_TEXT.sub("", words)) is not None
+    return not (_NO_REQUEST.search(words) or _OF_SENDER.match(words))

@@ -8,11 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start, story_start
+from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start
 from clawmem.learning.attribution.introductions import (
-    is_translation_request,
     names_speaker,
-    opens_with_request,
     reported_after_comma,
     reports_speech,
     requests_role_play,
@@ -21,9 +19,8 @@ from clawmem.learning.attribution.introductions import (
     requests_work_nearby,
 )
 from clawmem.learning.attribution.pastes import is_heading, pasted_spans, unclear_spans
-from clawmem.learning.attribution.reported import reported_spans
-from clawmem.learning.english.quotations import Span, quotations, unclosed_quotations
-from clawmem.learning.english.sentences import TextSpan, sentences, sub_span
+from clawmem.learning.attribution.quotations import Span, quotations, unclosed_quotations
+from clawmem.learning.attribution.sentences import TextSpan, sentences, sub_span
 
 _FARTHEST, _MOST_COLONS = 400, 4
 
@@ -90,7 +87,7 @@ def _after_another(text: str) -> list[Span]:
 
 def _foreign(text: str, pieces: Sequence[TextSpan]) -> list[Span]:
     """Return the spans that are not the sender's words, sorted and without overlap."""
-    marked = _merge([*_quotations(text), *_mails(text), *_turns(text), *_headed(text), *pasted_spans(text)])
+    marked = _merge([*_quotations(text), *_mails(text), *_turns(text), *pasted_spans(text)])
     ends = [end for _, end in marked]
     found: list[Span] = []
     until = 0
@@ -133,9 +130,7 @@ def _announced(text: str, sentence: TextSpan) -> list[Span]:
     """Return the span from a sentence that introduces fiction to where the sender speaks for themself again."""
     if not announces_fiction(sentence.text.replace("’", "'").rstrip(" .!?*_")):
         return []
-    return [
-        (sentence.start, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text)), role_play=True))
-    ]
+    return [(sentence.start, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
 
 
 def _after(text: str, sentence: TextSpan) -> list[Span]:
@@ -145,18 +140,16 @@ def _after(text: str, sentence: TextSpan) -> list[Span]:
         return announced
     words = sentence.text.replace("’", "'")
     offset = reported_after_comma(words) or fiction_start(words)
-    spans = [(offset, len(words))] if offset else reported_spans(words)
-    return [(sentence.start + start, sentence.start + end) for start, end in spans]
+    return [(sentence.start + offset, sentence.end)] if offset else []
 
 
 def _after_colon(text: str, sentence: TextSpan) -> list[Span]:
     for colon in islice(_COLON.finditer(sentence.text, 0, _FARTHEST), _MOST_COLONS):
         head, at = sentence.text[: colon.start()].replace("’", "'").strip(" *_"), sentence.start + colon.end()
-        if (
-            (requests_text_work(head) or _starts_role_play(head, text))
-            if colon[0] == ":"
-            else is_translation_request(head)
-        ):
+        works = (
+            requests_text_work(head) or _starts_role_play(head, text) if colon[0] == ":" else requests_work_below(head)
+        )
+        if works:
             return [(at, fiction_end(text, at, _end_of_block(text, at, len(text))))]
         if colon[0] == ":" and (reports_speech(head) or (names_speaker(head) and _IN_FIRST_PERSON.match(text, at))):
             line = text.find("\n", at)
@@ -180,12 +173,7 @@ def _around(text: str, sentence: TextSpan, last: bool) -> list[Span]:
         return [_before(text, sentence)] if requests_work_nearby(words, before=True) else []
     ends_line = _ENDS_LINE.match(text, sentence.end) is not None
     begins = sentence.text.endswith("?") and _FIRST.search(text, 0, sentence.start) is None
-    if (
-        (begins and opens_with_request(words))
-        or requests_work_nearby(words)
-        or is_translation_request(words)
-        or (ends_line and requests_work_below(words))
-    ):
+    if requests_work_nearby(words) or ((begins or ends_line) and requests_work_below(words, begins)):
         return [(sentence.end, fiction_end(text, sentence.end, _end_of_block(text, sentence.end, len(text))))]
     return []
 
@@ -223,11 +211,6 @@ def _first_person_quotations(text: str) -> list[Span]:
 def _mails(text: str) -> list[Span]:
     head = _MAIL.search(text)
     return [(head.start(), len(text))] if head else []
-
-
-def _headed(text: str) -> list[Span]:
-    start = story_start(text)
-    return [(start, fiction_end(text, start, len(text), role_play=True))] if start is not None else []
 
 
 def _turns(text: str) -> list[Span]:

@@ -10,6 +10,7 @@ from clawmem.learning.reconciling.gate import content_words, plain
 from clawmem.learning.reconciling.reconcile import ADD, RETRACT, UPDATE, ReconcileDecision
 from clawmem.learning.rules.corrections import is_specific
 from clawmem.learning.rules.dating import without_any_date
+from clawmem.learning.rules.known_changes import words_taken_back
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals.proposition import Proposition
@@ -49,16 +50,40 @@ def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple
 
 def find_retracted(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
     """Return the decision to retract the facts that the proposition takes back, or None if no fact matches."""
-    said = proposition.statement.removeprefix("It was taken back that ")
-    again = said == proposition.statement
+    if proposition.predicate is None or proposition.object is None:
+        return _find_forgotten(proposition, known)
+    said = words_taken_back(proposition.statement)
+    again = said is None
     says = _avoids if again else _says_it
-    gone = [fact for fact in known if fact.is_current and says(fact, proposition, said)]
+    gone = [fact for fact in known if fact.is_current and says(fact, proposition, said or "")]
     if not gone:
         return None
     retraction = proposition._replace(predicate=None, object=None, relation_phrase=None, category="fact")
     return retraction, ReconcileDecision(
         RETRACT, tuple(fact.id for fact in gone), _RESUMED if again else "The text asks to forget it."
     )
+
+
+def _find_forgotten(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
+    """Return the decision to forget what is known about a thing that is only named ("forget my phone number").
+
+    The one value of a relation is retracted. Otherwise a person decides.
+    """
+    thing, subject = _words(proposition.object), plain(proposition.subject or "")
+    standing = [fact for fact in known if fact.is_current]
+    if proposition.predicate:
+        gone = [
+            one for one in standing if one.predicate == proposition.predicate and plain(one.subject or "") == subject
+        ]
+    else:
+        gone = [one for one in standing if thing and thing <= content_words(one.fact)]
+    if not gone:
+        return None
+    retraction = proposition._replace(predicate=None, object=None, relation_phrase=None, category="fact")
+    if proposition.predicate and len(gone) == 1:
+        return retraction, ReconcileDecision(RETRACT, (gone[0].id,), "The text asks to forget it.")
+    reason = f"The text asks to forget something, and {len(gone)} known facts may be meant."
+    return retraction, ReconcileDecision(ADD, (), reason, tuple(fact.id for fact in gone))
 
 
 def find_changed(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:

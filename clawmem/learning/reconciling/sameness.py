@@ -6,26 +6,13 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from clawmem.learning.english.verbs import FORMS
 from clawmem.learning.english.words import SMALL
+from clawmem.model.language.irregular import irregular_verbs
 from clawmem.model.language.text import normal
 
 _TOKEN = re.compile(r"(?<![.+#@/-])(?:[.+#@/-]*+\w++)++[+#]*+")
 _VERSION = re.compile(r"v(?=\d)")
-_MAKING = frozenset("add implement integrate configure create build set develop include write make install".split())
-# Words that change the meaning of a statement: planned, over, denied or only considered.
-_TURNING = frozenset(
-    "not no never cannot without longer former used will plan want hope consider think try stop quit going intend "
-    "cancel leave only".split()
-)
-# Purposes of a tool that only say that it is in use.
-_GENERAL = frozenset(
-    "project app application site website web page portfolio layout style styling design ui interface backend frontend "
-    "database db development code system work build responsive local main current purpose tool use using version "
-    "component management program software server stack framework library mine lightweight personal single-page".split()
-)
-
-
+_BASES = {form: base for base, forms in irregular_verbs().items() for form in (base, *forms)}
 _NEVER = re.compile(
     r"\bnever (?P<what>.+?)"
     r"(?: (?:or|before|yet|so far|in (?:the|this|my|our|their) (?:project|app|code|codebase|life|career))\b|[.,]?$)"
@@ -42,6 +29,7 @@ _NOW = re.compile(
 _ANY = frozenset(("any", "ever", "single", "yet", "actually", "even"))
 _NEGATION = re.compile(
     r"\b(?:no longer|no|not|never|neither|nor|none|nobody|nothing|nowhere|cannot|without|hardly|barely|scarcely|"
+    r"nicht|kein\w*|nie|niemals|nirgends|niemand|ohne|"
     r"(?:ai|are|ca|could|did|do|does|had|has|have|is|might|must|need|should|was|were|wo|would)n['’]?t)\b",
     re.IGNORECASE,
 )
@@ -100,7 +88,7 @@ def denies(denial: str, statement: str, subject: str) -> bool:
         return False
     theirs = _stems(statement)
     # Using something implies that it was added.
-    theirs = theirs | {"make"} if "use" in theirs else theirs
+    theirs = theirs | {_root("make")} if _root("use") in theirs else theirs
     ours = _stems(denied["what"]) - _stems(subject) - _ANY
     return len(ours) >= 2 and ours <= theirs and not theirs & _TURNING
 
@@ -163,13 +151,50 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    lowered = word.lower()
-    forms = FORMS.get(lowered)
-    if lowered == "used":
-        return lowered
-    stem = forms[0][0] if forms else _singular(lowered)
-    return "make" if stem in _MAKING else stem
+    stem = _root(word.lower())
+    return _root("make") if stem in _MAKING else stem
 
 
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+def _root(word: str) -> str:
+    """Return the root of a word: irregular forms by table, regular ones without their ending."""
+    return word if word == "used" else _final(_BASES.get(word) or _without_ending(word))
+
+
+def _without_ending(word: str) -> str:
+    if word.endswith(("ss", "us", "is", "thing", "eed")):
+        return word
+    for ending in ("ing", "ed", "es", "s"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) > 1:
+            doubled = ending in ("ing", "ed") and len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz"
+            return stem[:-1] if doubled else stem
+    return word
+
+
+def _final(stem: str) -> str:
+    if stem.endswith("y") and len(stem) > 3:
+        return f"{stem[:-1]}i"
+    return stem.removesuffix("e") if len(stem) > 2 else stem
+
+
+_MAKING = frozenset(
+    map(_root, "add implement integrate configure create build set develop include write install".split())
+)
+# Words that change the meaning of a statement: planned, over, denied or only considered.
+_TURNING = frozenset(
+    map(
+        _root,
+        "not no never cannot without longer former used will plan want hope consider think try stop quit intend "
+        "cancel leave only nicht kein keine nie".split(),
+    )
+)
+# Purposes of a tool that only say that it is in use.
+_GENERAL = frozenset(
+    map(
+        _root,
+        "project app application site website web page portfolio layout style styling design ui interface backend "
+        "frontend database db development code system work build responsive local main current purpose tool use using "
+        "version component management program software server stack framework library mine lightweight personal "
+        "single-page".split(),
+    )
+)

@@ -11,11 +11,14 @@ from clawmem.learning.rules.dating import without_any_date
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.values import ADDRESS, COUNTRY, NAMED, REGION, UNNAMED, are_exclusive, value_class
+from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import Proposition
 
 _CHANGE = re.compile(
     r"\b(?:now|nowadays|these days|currently|moved?|moving|relocat\w+|settled|switch\w*|chang\w+|joined|"
-    r"start(?:ed|ing)|began|hired|new|became|since|instead|no longer|any ?more|left|quit|took)\b",
+    r"start(?:ed|ing)|began|hired|new|became|since|instead|no longer|any ?more|left|quit|took|"
+    r"upgrad\w+|bump\w+|renam\w+|replac\w+|"
+    r"jetzt|nun|inzwischen|gezogen|umgezogen|gewechselt|umgestiegen|verschoben|neue[rns]?|nicht mehr)\b",
     re.IGNORECASE,
 )
 _AWAY = re.compile(r"\b(?:moved?|moving|relocat\w+|switch\w*|chang\w+|instead|no longer|left|quit)\b", re.IGNORECASE)
@@ -51,8 +54,17 @@ def mark_change(proposition: Proposition, text: str) -> Proposition:
 
 
 def of_same_thing(proposition: Proposition, related: Sequence[Fact]) -> list[Fact]:
-    """The facts of a relation without the deadlines of something else: "on 9 June for the grant" is not that of the tax
-    return, nor one that is for nothing named."""
+    """The facts of a relation without those of something else.
+
+    The deadline "on 9 June for the grant" is not that of the tax return, nor one that is for nothing named. "The port
+    is 3000" may be said of another program than "the port is 8080" was, unless the text states a change.
+    """
+    if proposition.predicate == "set_to" and not (proposition.anew or proposition.former or proposition.corrects):
+        return [
+            fact
+            for fact in related
+            if proposition.ended or normal(fact.object or "") == normal(proposition.object or "")
+        ]
     if proposition.predicate != "deadline":
         return list(related)
     return [fact for fact in related if _complement(fact.object) == _complement(proposition.object)]

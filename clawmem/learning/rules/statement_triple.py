@@ -1,6 +1,6 @@
-"""Extract the triple of a remembered statement, if the rules can read every word of it.
+"""Extract the triple of a remembered statement, if a pattern reads every word of it.
 
-A wrong triple creates false contradictions, so statements with hedges, limits, quotes or denials are skipped.
+A wrong triple creates false contradictions, so statements with hedges, quotes or denials are skipped.
 """
 
 from __future__ import annotations
@@ -8,59 +8,22 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import date
 from typing import NamedTuple
 
-from clawmem.learning.attribution.speaker import THE_USER
-from clawmem.learning.english.verbs import PAST, PRESENT, lemma_as, third_person
-from clawmem.learning.english.words import HAS_A
-from clawmem.learning.rules.dating import said_day
-from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.language import Language, Rule, language_of
+from clawmem.learning.rules.rules import extract, matched_form, predicate_of, tail_match, template_filled, values_of
 from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.facts.fact import Fact
-from clawmem.model.language.date_words import find_dates
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.entity import Entity, kind_of, owner_of, title_of
 from clawmem.model.records.event import Event
 
-# Reads as a name whatever the entity is called: "Web Shop", "mark" and "Will" do not.
-_STAND_IN = "Nemo"
 _LONGEST_NAME, _MOST_WORDS = 6, 20
-# A fact that was written by hand without a time counts as recorded in 1970: no year can be told from that.
-_NO_YEAR_BEFORE = 2000
-_LASTING = frozenset(("status", "identity", "preference", "relationship", "health", "fact"))
-_ONCE = frozenset(("birthday", "born_in"))
 # Of these, what is true is another value each year.
 _FLEETING = frozenset(("age",))
-_SLOTS = frozenset(("deadline", "budget", "limit", "set_to", "ends", "scheduled_for"))
-_OF_THINGS = _SLOTS | {"uses"}
-_OF_COMPANIES = _OF_THINGS | {"lives_in"}
-# What may be somebody's or something's own without being a fact about them alone: "Ann's favorite color".
-_OF_WHAT_IS_THEIRS = frozenset(("favorite", "name", "set_to", "limit"))
-_NAMED_VALUES = frozenset(("place", "organisation", "person"))
-_LOOSE = re.compile(
-    r"n['’]t\b|\b(?:not|never|no|none|nobody|nothing|if|unless|until|till|while|when|whenever|where|wherever|because|but|"
-    r"or|nor|except|though|although|maybe|perhaps|probably|possibly|likely|apparently|allegedly|reportedly|supposedly|"
-    r"seems?|seemingly|might|may|could|would|should|shall|will|must|can|says?|said|claims?|claimed|thinks?|thought|"
-    r"believes?|hopes?|used|former|formerly|previous|previously|ex|once|temporarily|sometimes|often|usually|mostly|partly|"
-    r"mainly|almost|nearly|about|around|near|outside|half|part|during|soon|anymore|again|still|only|either|who|which|that|"
-    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|whose|what|so|he|she|they|it|you|we|this|these|those|one)\b"
-)
-_MARKS = re.compile(r"[?!;:(){}<>|*`\"“”„«»…\[\]]|\.\.|(?<!\d),|,(?! \d{4}$)")
-_PROPER = re.compile(
-    r"(?:[Tt]he )?[A-Z][\w.'’&-]*(?: (?:[A-Z][\w.'’&-]*|\d+|of|de|da|do|del|la|le|los|las|el|am|an der))*"
-)
-# What can be said in so many ways that one may be true beside another is read in these alone: somebody may be a student
-# and a waiter, live in Oslo at Main Street 5, and come from Norway with Bergen for a hometown.
-_ONLY_AS = {
-    "job": re.compile(r" works? as |^My (?:job|role|occupation|profession) is "),
-    "lives_in": re.compile(r" in "),
-    "from": re.compile(r" (?:is|am|I'm) from |^I'm from "),
-}
-_YEAR_ADDED = re.compile(r"(?P<said>.+), \d{4}")
-_AND = re.compile(r"\band ([a-z]+)")
-_SINCE = re.compile(r" since \S.*")
+_FIRST_PERSON = re.compile(r"(?:I|I'm|My|Ich|Mein\w*)\b")
+_HEDGES = ("unsure", "reported", "untrue")
+_MARKS = re.compile(r"[?!;{}<>|*`\"“”„«»…\[\]]|\.\.")
 
 
 class StatementTriple(NamedTuple):
@@ -149,138 +112,82 @@ def _heads(text: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def triple_of(fact: Fact, entity: str, called: EntityNames, catalog: Catalog) -> StatementTriple | None:
-    """Return the triple of a fact's statement about its entity, or None unless all of it was read with certainty."""
+    """Return the triple of a fact's statement about its entity, or None unless a pattern reads all of it."""
     text = fact.fact.strip().replace("’", "'").removesuffix(".")
-    if len(text.split()) > _MOST_WORDS or _MARKS.search(text):
+    language = language_of(text)
+    if len(text.split()) > _MOST_WORDS or _MARKS.search(text) or _is_hedged(text, language):
         return None
-    if re.match(r"(?:I|I'm|My) ", text):
+    if _FIRST_PERSON.match(text):
         spoken = fact.trust == "user" and fact.agent is None and called.is_the_users(entity)
         return _first_person(text, called.user, fact, catalog) if spoken else None
     whose = called.whose(text, entity)
-    if whose is None or _LOOSE.search(whose.rest) or _STAND_IN in whose.rest:
+    if whose is None:
         return None
-    return _slot(text, whose, fact, catalog) or _named(whose, fact, catalog)
+    about_thing = whose.thing and not whose.owned and whose.kind != "person"
+    slot = _of_thing(text, whose, language, catalog) if about_thing else None
+    return slot or _of_named(whose, language, catalog)
+
+
+def _is_hedged(text: str, language: Language) -> bool:
+    return any(language.guards[name].search(text) for name in _HEDGES)
 
 
 def _first_person(text: str, user: str, fact: Fact, catalog: Catalog) -> StatementTriple | None:
     """What the user says of themself."""
-    first, _, rest = text.partition(" ")
-    if _LOOSE.search(rest):
-        return None
-    said = {"My": f"{THE_USER}'s {rest}", "I'm": f"{THE_USER} am {rest}"}.get(first, f"{THE_USER} {rest}")
-    return _certain(text, said, SubjectPhrase(user, "person", rest, first == "My"), "the user", fact, catalog)
-
-
-def _named(whose: SubjectPhrase, fact: Fact, catalog: Catalog) -> StatementTriple | None:
-    """What is said of somebody by name."""
-    text = f"My {whose.rest}" if whose.owned else f"{_STAND_IN} {whose.rest}"
-    said = f"{_STAND_IN}'s {whose.rest}" if whose.owned else text
-    return _certain(text, said, whose, _STAND_IN, fact, catalog)
-
-
-def _slot(text: str, whose: SubjectPhrase, fact: Fact, catalog: Catalog) -> StatementTriple | None:
-    """What is said of something that belongs to a thing and goes by its name: "The webshop deadline is ..."."""
-    if not whose.thing or whose.owned or whose.kind == "person":
-        return None
-    triple = _certain(text, text, whose, None, fact, catalog)
-    named = triple and triple.predicate in _SLOTS and triple.subject.startswith(f"{whose.subject} ")
-    return triple if named else None
-
-
-def _certain(
-    text: str, said: str, whose: SubjectPhrase, name: str | None, fact: Fact, catalog: Catalog
-) -> StatementTriple | None:
-    """The triple of a clause that is spoken by, or names, its subject `name`; `said` is the clause about them in the
-    third person, of whose verb only the form may differ from what the rules make of it."""
-    found = _only(text, fact, catalog, _STAND_IN if name == _STAND_IN else None)
-    if found is None or not found.subject or not found.object or not found.predicate:
-        return None
-    predicate = catalog.predicates[found.predicate]
-    value = _value_in(text, found, fact, predicate)
-    if not value or not _fits(found, whose, text) or not _is_plain(value, text, predicate, found, fact):
-        return None
-    if not (_says_all(found, said, value, name) or _is_kinship(found, text, value)):
-        return None
-    subject = _subject(found, name, whose)
-    return StatementTriple(subject, predicate.name, found.object, found.relation_phrase) if subject else None
-
-
-def _only(text: str, fact: Fact, catalog: Catalog, speaker: str | None) -> Proposition | None:
-    """The one proposition of a text that stands on all of it."""
-    event = Event(fact.id, fact.timestamp, "user", text, speaker)
-    found = extract(event, catalog, (speaker,) if speaker else ())
-    if len(found) != 1 or found[0].span != (0, len(text)):
+    found = extract(Event(fact.id, fact.timestamp, "user", text), catalog)
+    if len(found) != 1 or found[0].span != (0, len(text)) or found[0].ended or found[0].former:
         return None
     one = found[0]
-    changes = one.ended or one.former or one.corrects or one.scope or one.trust != "user"
-    return None if changes else one
+    if not (one.subject and one.predicate and one.object) or one.valid_from or one.predicate in _FLEETING:
+        return None
+    return StatementTriple(one.subject.replace("the user", user, 1), one.predicate, one.object, one.relation_phrase)
 
 
-def _value_in(text: str, found: Proposition, fact: Fact, predicate: Predicate) -> str:
-    """The words at the end of a text that say the object; empty where it is said elsewhere, or not in these words."""
-    value = found.object or ""
-    if text.endswith(f" {value}"):
-        return value
-    year = _YEAR_ADDED.fullmatch(value)
-    if year and predicate.value == "date" and text.endswith(f" {year['said']}") and _day(fact).year >= _NO_YEAR_BEFORE:
-        return year["said"]
-    before, _, after = text.rpartition(f" {value} since ")
-    return f"{value} since {after}" if before and found.valid_from else ""
+def _of_named(whose: SubjectPhrase, language: Language, catalog: Catalog) -> StatementTriple | None:
+    """What is said of somebody or something by name, in the words in which a rule says it."""
+    owner = language.possessive.replace("{name}", whose.subject)
+    for rule in language.rules:
+        if (rule.of == "thing") != (whose.kind != "person") or rule.ended or rule.predicate in _FLEETING:
+            continue
+        found = tail_match(rule, whose.rest, whose.owned)
+        if found:
+            return _triple(rule, found, language, catalog, {"who": whose.subject, "whose": owner, "env": whose.subject})
+    return None
 
 
-def _day(fact: Fact) -> date:
-    """The day a fact was recorded."""
-    return said_day(Event(fact.id, fact.timestamp, "user", fact.fact))
+def _of_thing(text: str, whose: SubjectPhrase, language: Language, catalog: Catalog) -> StatementTriple | None:
+    """What is said of something that belongs to a thing and goes by its name: "The webshop deadline is ..."."""
+    for rule in language.rules:
+        if rule.of != "thing" or rule.ended:
+            continue
+        _, found = matched_form(rule, text) or (None, None)
+        triple = (
+            _triple(rule, found, language, catalog, {})
+            if found and "former" not in values_of(found, language)
+            else None
+        )
+        if triple:
+            own = normal(triple.subject).startswith(normal(whose.subject).removeprefix("the "), 4)
+            return triple if own or normal(triple.subject) == normal(whose.subject) else None
+    return None
 
 
-def _fits(found: Proposition, whose: SubjectPhrase, text: str) -> bool:
-    """Whether that can be said of such an entity, and lasts."""
-    if whose.kind != "person" and found.predicate not in (_OF_COMPANIES if whose.kind == "company" else _OF_THINGS):
-        return False
-    ways = _ONLY_AS.get(found.predicate or "")
-    if ways and not ways.search(text):
-        return False
-    return (found.category in _LASTING or found.predicate in _ONCE) and found.predicate not in _FLEETING
+def _triple(
+    rule: Rule, found: re.Match[str], language: Language, catalog: Catalog, names: dict[str, str]
+) -> StatementTriple | None:
+    values = {**values_of(found, language), **names}
+    predicate, value = predicate_of(rule, values, language), template_filled(rule.object, values)
+    if (
+        not value
+        or not predicate
+        or predicate not in catalog.predicates
+        or _is_vague(value, catalog.predicates[predicate])
+    ):
+        return None
+    phrase = template_filled(rule.phrase, values).lower() or None
+    return StatementTriple(template_filled(rule.subject, values), predicate, value, phrase)
 
 
-def _is_plain(value: str, text: str, predicate: Predicate, found: Proposition, fact: Fact) -> bool:
-    """Whether the words for a value are that and nothing more; what takes one value is held to it more strictly."""
-    bare = _SINCE.sub("", value) if found.valid_from else value
-    if predicate.value != "date" and bare == value and find_dates(text, _day(fact)):
-        return False
-    if not predicate.single:
-        return len(bare.split()) <= 8 and not any(map(_is_verb, _AND.findall(bare)))
-    if predicate.value in _NAMED_VALUES or predicate.name == "name":
-        return _PROPER.fullmatch(bare) is not None
-    return len(bare.split()) <= 5 and not re.search(r"\b(?:and|with|for|by|to|on|in|at)\b", bare)
-
-
-def _is_verb(word: str) -> bool:
-    """Whether a word goes on with what somebody does: "collects stamps and plays chess"."""
-    present = lemma_as(word, PRESENT)
-    return word in ("is", "has", "does") or lemma_as(word, PAST) is not None or word == third_person(present or "")
-
-
-def _says_all(found: Proposition, said: str, value: str, name: str | None) -> bool:
-    """Whether what the rules make of a clause has just its words."""
-    told = found.statement.rstrip(".")
-    if value != found.object and told.endswith(found.object or ""):
-        told = told.removesuffix(found.object or "") + value
-    ours, theirs = said.split(), told.split()
-    verb = 2 if name == "the user" and not said.startswith(f"{THE_USER}'s") else len(ours)
-    return ours[:verb] == theirs[:verb] and ours[verb + 1 :] == theirs[verb + 1 :] and len(ours) == len(theirs)
-
-
-def _is_kinship(found: Proposition, text: str, value: str) -> bool:
-    """Whether a clause only says who somebody is to its subject, which the rules turn round."""
-    noun = (found.relation_phrase or "").removeprefix(HAS_A)
-    return (found.relation_phrase or "").startswith(HAS_A) and text == f"My {noun} is {value}"
-
-
-def _subject(found: Proposition, name: str | None, whose: SubjectPhrase) -> str | None:
-    """How the triple calls its subject: the entity, or what is the entity's own."""
-    subject = found.subject or ""
-    if name is None or subject == name:
-        return whose.subject if name else subject
-    own = subject.removeprefix(f"{name}'s ")
-    return f"{whose.subject}'s {own}" if own != subject and found.predicate in _OF_WHAT_IS_THEIRS else None
+def _is_vague(value: str, predicate: Predicate) -> bool:
+    """Whether a value only describes one where one name is asked for: "a bank"."""
+    return predicate.single and predicate.value != "text" and re.match(r"(?:an?|eine?\w*) ", value) is not None

@@ -46,7 +46,7 @@ def test_withdrawn_promotions_make_it_stricter_once(vault: Vault, caller: Caller
 
 
 def test_the_gate_asks_for_more_confidence_once_much_was_withdrawn(vault: Vault, caller: Caller) -> None:
-    told = [Message(1, "user", "I usually drink coffee in the morning.", "2026-11-20T10:00:00Z", "Nora", "s1")]
+    told = [Message(1, "user", "My sister Ana came by.", "2026-11-20T10:00:00Z", "Nora", "s1")]
     ingest(vault, told, caller, "chat")
     (before,) = learn(vault, caller, dry_run=True).candidates
     assert before.outcome == "added"

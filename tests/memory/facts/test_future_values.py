@@ -41,7 +41,7 @@ def test_what_is_said_of_a_coming_day_waits_for_it(vault: Vault, caller: Caller)
         vault, [Message(n, "user", text, f"2026-11-21T09:0{n}:00Z", "Nora") for n, text in enumerate(said)], caller, "x"
     )
     assert [one.outcome for one in learn(vault, caller).candidates] == ["added", "updated"]
-    beta, acme = "Nora works at Beta.", "Nora works at Acme (2026-11-23)."
+    beta, acme = "Nora works at Beta.", "Nora works at Acme."
     assert told(vault) == {beta: ("active", "until 2026-11-23"), acme: ("active", "from 2026-11-23")}
     assert "! " not in context(vault, caller, 2000, "where does Nora work?").text
     assert apply_future_values(vault, caller).commit is None

@@ -137,10 +137,9 @@ def test_what_came_in_by_another_way_is_labelled_and_kept_out(clawmem: Command, 
     assert FORGED not in (vault_root / "life/areas/shops/summary.md").read_text()
 
 
-def test_a_tools_order_is_not_learned_and_what_stands_beside_it_waits(clawmem: Command) -> None:
+def test_nothing_that_a_tool_says_is_learned_by_rules(clawmem: Command) -> None:
     tool = {"role": "tool", "content": f"Your parcel service is Kiwi Post. {FORGED}", "session": "s"}
     clawmem("ingest", "-", given=json.dumps(tool))
     clawmem("heartbeat")
     assert "Kiwi" not in clawmem("context").out
-    waiting = clawmem("review", "list", "--json").data["proposals"]
-    assert len(waiting) == 1 and "Kiwi Post" in waiting[0]["says"]
+    assert clawmem("review", "list", "--json").data["proposals"] == []

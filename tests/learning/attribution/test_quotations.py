@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.english.quotations import has_unmatched_quote, quotations, unclosed_quotations
+from clawmem.learning.attribution.quotations import has_unmatched_quote, quotations, unclosed_quotations
 
 QUOTED = [
     ('He said "hello there" twice.', ['"hello there"']),

@@ -1,4 +1,4 @@
-"""Sentences and clauses, each with its exact place."""
+"""Sentences, each with its exact place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.learning.english.sentences import clauses, sentences
+from clawmem.learning.attribution.sentences import sentences
 
 CASES = [
     ("I moved. I like it!", ["I moved.", "I like it!"]),
@@ -25,20 +25,6 @@ def test_sentences(text: str, expected: list[str]) -> None:
     assert [piece.text for piece in sentences(text)] == expected
 
 
-CLAUSES = [
-    ("I moved to Oslo, and I love it", ["I moved to Oslo", "I love it"]),
-    ("Last week, I moved to Oslo", ["Last week, I moved to Oslo"]),
-    ("I use Redis, can you help", ["I use Redis", "can you help"]),
-    ("I like red and green", ["I like red and green"]),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), CLAUSES)
-def test_clauses(text: str, expected: list[str]) -> None:
-    (sentence,) = sentences(text)
-    assert [piece.text for piece in clauses(sentence)] == expected
-
-
 @given(st.text(max_size=300))
 def test_every_piece_is_an_exact_part_of_its_text(text: str) -> None:
     end = 0
@@ -46,5 +32,3 @@ def test_every_piece_is_an_exact_part_of_its_text(text: str) -> None:
         assert text[sentence.start : sentence.end] == sentence.text
         assert sentence.start >= end
         end = sentence.end
-        for clause in clauses(sentence):
-            assert text[clause.start : clause.end] == clause.text

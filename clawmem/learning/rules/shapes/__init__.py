@@ -1,1 +1,0 @@
-"""Classify what a clause says: one module per kind of statement."""
