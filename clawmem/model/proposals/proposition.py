@@ -12,12 +12,23 @@ class EntityHint(NamedTuple):
 
     `kind` is person, company, project or resource. `role` says why it is mentioned: `speaker` (the person who
     speaks), `relation` (someone close to the speaker), `work` (a project or employer of the speaker), `asked` (the
-    text asks to keep it) or `mention`.
+    text asks to keep it) or `mention`. `entity` is the name of the entity where a model named one that it was shown.
     """
 
     kind: str
     title: str
     role: str = "mention"
+    entity: str | None = None
+
+
+class FactChange(NamedTuple):
+    """What a proposition does to a known fact: `how` is replace, end, same or refine.
+
+    `target` is the id of the fact, or the `key` of a proposition that was found earlier in the same run.
+    """
+
+    target: str
+    how: str
 
 
 class Proposition(NamedTuple):
@@ -25,7 +36,8 @@ class Proposition(NamedTuple):
 
     `ended` means that the triple is no longer true. `former` is the value that the text says was replaced ("from X to
     Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
-    like, and `anew` that it describes a change ("now"). `valid_from` and `valid_to` are ISO days; confidence and
+    like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that was
+    shown them said. `valid_from` and `valid_to` are ISO days; confidence and
     importance are from 0 to 1.
     """
 
@@ -50,3 +62,9 @@ class Proposition(NamedTuple):
     scope: str | None = None
     corrects: bool = False
     anew: bool = False
+    changes: tuple[FactChange, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Return a name for the proposition that is unique within its run: the event and the statement."""
+        return f"{self.event_id}:{self.statement}"
