@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
 from typing import NamedTuple
 
 from clawmem.model.language.date_words import find_dates
 
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen \
-eighteen nineteen".split()
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth \
-fifteenth sixteenth seventeenth eighteenth nineteenth".split()
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth"
+).split()
 _ENGLISH = {
     **{word: number for number, word in enumerate(_UNITS)},
     **{word: number for number, word in enumerate(_ORDINALS, 1)},
@@ -23,8 +27,10 @@ _ENGLISH = {
     **{f"{word[:-1]}ieth": 20 + 10 * number for number, word in enumerate(_TENS)},
 }
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
-_GERMAN_UNITS = "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn \
-siebzehn achtzehn neunzehn".split()
+_GERMAN_UNITS = (
+    "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn "
+    "siebzehn achtzehn neunzehn"
+).split()
 _GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
 _GERMAN_ORDINALS = {1: "erst", 3: "dritt", 7: "siebt", 8: "acht"}
 _MONTHS = {
@@ -77,9 +83,7 @@ _SHIFTS = {
 _NOON = {"noon": "12:00", "midday": "12:00", "mittag": "12:00", "mittags": "12:00"} | dict.fromkeys(
     ("midnight", "mitternacht"), "00:00"
 )
-_AWAY = re.compile(
-    r"\b(?P<way>in|vor) (?P<count>\w+) (?P<unit>tage?n?|wochen?|monate?n?|jahre?n?)\b", re.IGNORECASE
-)
+_AWAY = re.compile(r"\b(?P<way>in|vor) (?P<count>\w+) (?P<unit>tage?n?|wochen?|monate?n?|jahre?n?)\b", re.IGNORECASE)
 _UNIT_DAYS = {"t": 1, "w": 7}
 _PARTS = re.compile(r"\b(?P<part>end|ende|mid|mitte|start|beginning|anfang)(?: of)? (?P<month>\w+)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,'’]*")
@@ -176,7 +180,7 @@ def _by_words(text: str, wanted: Day, said: date) -> bool:
     away = (day - said).days
     return (
         day in _read(text, said)
-        or any(_WEEKDAYS.get(word) == day.weekday() for word in words if len(word) > 2) and abs(away) <= _WITHIN_DAYS
+        or (any(_WEEKDAYS.get(word) == day.weekday() for word in words if len(word) > 2) and abs(away) <= _WITHIN_DAYS)
         or any(_NEAR.get(word) == away for word in words)
         or any(_part(match, day) for match in _PARTS.finditer(text))
         or any(_away(match, away) for match in _AWAY.finditer(text))
@@ -275,5 +279,3 @@ def day_of_when(text: str | None, last: bool = False) -> date | None:
         return date(year, month or 12, day or monthrange(year, month or 12)[1])
     except (ValueError, TypeError, IndexError):
         return None
-
-

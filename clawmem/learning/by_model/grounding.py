@@ -29,8 +29,8 @@ _SAME = _DASHES | _QUOTES
 _WORD = re.compile(r"[^\W_](?:[\w.'’+#&/-]*[\w+#])?")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+|\breported: )[\W_]*$")
 _GERMAN = frozenset(
-    "der das den dem des ein eine einen einem einer ist hat und nicht mit für von zum zur im am auf bei seit sein seine "
-    "ihr ihre wird wohnt arbeitet ich mein meine wir uns auch nur noch jetzt habe bin".split()
+    "der das den dem des ein eine einen einem einer ist hat und nicht mit für von zum zur im am auf bei seit sein "
+    "seine ihr ihre wird wohnt arbeitet ich mein meine wir uns auch nur noch jetzt habe bin".split()
 )
 _ENGLISH = frozenset("the is has of and to with for at in on her his their my i we not a an was".split())
 _BEFORE_NOUN = frozenset(
@@ -39,13 +39,15 @@ _BEFORE_NOUN = frozenset(
     "dieser diese dieses zum zur im am beim vom ins ans als ohne pro viel viele mehr zwei drei vier alle".split()
 )
 _ADJECTIVE = re.compile(r"[a-zäöüß]{3,}(?:e|en|er|es|em)")
-_NOUN_END = re.compile(r"\w{2,}(?:ung|heit|keit|schaft|tion|tät|nis|tum|ling|chen|ismus|ment|erin|ei|ie|enz|anz|er)(?:en|n|e|s)?")
+_NOUN_END = re.compile(
+    r"\w{2,}(?:ung|heit|keit|schaft|tion|tät|nis|tum|ling|chen|ismus|ment|erin|ei|ie|enz|anz|er)(?:en|n|e|s)?"
+)
 _COMMON_NOUNS = frozenset(
-    "nutzer nutzerin person sprecher frau mann tochter sohn schwester bruder mutter vater kind kinder eltern hund katze "
-    "beruf arbeit firma haus wohnung stadt ort adresse termin frist projekt team sprache auto rad essen fleisch fisch "
-    "kaffee tee name uhr jahr jahre monat monate woche wochen tag tage stunde stunden geburtstag datum antwort antworten "
-    "urlaub reise schule uni universität stelle job chef chefin freund freundin partner partnerin nummer euro liste "
-    "erdnüsse erdnuss milch hobby sport plan ziel code server datei tests test version".split()
+    "nutzer nutzerin person sprecher frau mann tochter sohn schwester bruder mutter vater kind kinder eltern hund "
+    "katze beruf arbeit firma haus wohnung stadt ort adresse termin frist projekt team sprache auto rad essen fleisch "
+    "fisch kaffee tee name uhr jahr jahre monat monate woche wochen tag tage stunde stunden geburtstag datum antwort "
+    "antworten urlaub reise schule uni universität stelle job chef chefin freund freundin partner partnerin nummer euro "
+    "liste erdnüsse erdnuss milch hobby sport plan ziel code server datei tests test version".split()
 )
 _SHORTEST_STEM = 4
 
@@ -67,7 +69,8 @@ class Heard(NamedTuple):
 
 
 def heard(texts: Iterable[str], known: Iterable[str], said: date, language: str = "") -> Heard:
-    """Return what was heard in some texts. `known` are names of entities, and `language` the text whose language counts."""
+    """Return what was heard in some texts. `known` are names of entities, and `language` is the text whose language
+    counts."""
     text = "\n".join(texts)
     words = frozenset(map(_key, _WORD.findall(text)))
     short = {_SHORT[word] for word in words if word in _SHORT}

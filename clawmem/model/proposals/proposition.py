@@ -36,9 +36,8 @@ class Proposition(NamedTuple):
 
     `ended` means that the triple is no longer true. `former` is the value that the text says was replaced ("from X to
     Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
-    like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that was
-    shown them said. `valid_from` and `valid_to` are ISO days; confidence and
-    importance are from 0 to 1.
+    like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that
+    was shown them said. `valid_from` and `valid_to` are ISO days; confidence and importance are from 0 to 1.
     """
 
     statement: str

@@ -19,9 +19,9 @@ from clawmem.learning.by_model.pieces import (
     EventPiece,
     batch_size,
     is_readable,
-    render_pieces,
     split_events,
 )
+from clawmem.learning.by_model.task import ReadingTask, task_data
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
@@ -46,7 +46,7 @@ def event(text: str = TEXT, role: str = "user", speaker: str | None = None, **mo
 
 
 def read(*facts: Mapping[str, Any], of: Event | None = None) -> ParsedAnswer:
-    return parse_answer({"facts": list(facts)}, list(split_events([of or event()], ())), CATALOG)
+    return parse_answer({"facts": list(facts)}, ReadingTask(tuple(split_events([of or event()], ()))), CATALOG)
 
 
 def only(*facts: Mapping[str, Any], of: Event | None = None) -> Proposition:
@@ -73,7 +73,6 @@ def test_a_fact_becomes_a_proposition_with_its_evidence() -> None:
         ({"event": "evt_1"}, "no such event"),
         ({"event": "e0"}, "no such event"),
         ({"quote": "My sister Clara lived in Ghent"}, "quote not in the event"),
-        ({"quote": "my sister clara lives in ghent"}, "quote not in the event"),
         ({"quote": ""}, "quote not in the event"),
         ({"quote": "Ghent"}, "quote too short"),
         ({"statement": ""}, "no statement"),
@@ -200,9 +199,9 @@ def test_what_people_say_is_not_taken_for_orders(text: str) -> None:
 @given(st.lists(st.text(max_size=200), min_size=1, max_size=5))
 def test_data_cannot_leave_its_element_and_reads_back(texts: list[str]) -> None:
     shown = [EventPiece(event(text), 0, text, "the user", "user", True) for text in texts]
-    data = render_pieces(shown)
+    data = task_data(ReadingTask(tuple(shown)), "2026-11-03")
     assert (data.count("<"), data.count(">")) == (2, 2)
-    lines = data.split("\n")
+    lines = data.split("\n")[2:]
     assert (lines[0], lines[-1]) == ("<events>", "</events>")
     assert [json.loads(line)["text"] for line in lines[1:-1]] == texts
 
@@ -221,7 +220,7 @@ def test_evidence_in_a_later_piece_has_its_place_in_the_whole_text() -> None:
     shown = list(split_events([event(text)], ()))
     assert len(shown) == 2
     given = fact("e2", "My name is Nora", "The user is called Nora.", predicate="name", object="Nora")
-    found = parse_answer({"facts": [given]}, shown, CATALOG)
+    found = parse_answer({"facts": [given]}, ReadingTask(tuple(shown)), CATALOG)
     ((), (made,)) = found.by_piece
     assert text[slice(*made.span)] == "My name is Nora"
 
