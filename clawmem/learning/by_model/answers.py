@@ -84,7 +84,7 @@ _USABLE = {
     "type": "object",
     "additionalProperties": False,
     "required": ["event", "quote", "statement"],
-    "properties": {key: True for key in (*_FACT, "valid_from", "former", "relation_phrase")},
+    "properties": dict.fromkeys((*_FACT, "valid_from", "former", "relation_phrase"), True),
 }
 ACCEPTED: Mapping[str, Any] = {
     "type": "object",
@@ -441,7 +441,7 @@ def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | N
 def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str) -> tuple[EntityHint, ...]:
     """Return the entities of the fact, its main entity first. A title that was not said is ignored."""
     piece = task.shown[number]
-    name = "User" if piece.role != "user" or normal(piece.speaker) == normal("the user") else piece.speaker
+    name = _person_talking(task, number)
     speaker = EntityHint("person", name, "speaker")
     about, of_speaker = fact["about"], normal(subject) == normal(piece.speaker)
     known = _known_entity(about, task.entities)
@@ -457,6 +457,17 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
     kind = about.get("kind") if about.get("kind") in _KINDS else "resource"
     role = about.get("role") if about.get("role") in _ROLES else "relation" if kind == "person" else "work"
     return _in_order(EntityHint(kind, title, role), speaker, fact, of_speaker)
+
+
+def _person_talking(task: ReadingTask, number: int) -> str:
+    """Return the name of the person on whose page a fact belongs: the speaker, or the one to whom an assistant speaks."""
+    piece = task.shown[number]
+    names = {piece.speaker}
+    if piece.role != "user":
+        session = piece.event.session
+        names = {one.speaker for one in task.shown if one.role == "user" and one.event.session == session}
+    name = names.pop() if len(names) == 1 else ""
+    return "User" if not name or normal(name) == normal("the user") else name
 
 
 def _in_order(

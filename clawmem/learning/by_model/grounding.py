@@ -38,6 +38,7 @@ _BEFORE_NOUN = frozenset(
     "meiner sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer unser unsere unseren jede jeden jedem jeder "
     "dieser diese dieses zum zur im am beim vom ins ans als ohne pro viel viele mehr zwei drei vier alle".split()
 )
+_BEFORE_ADJECTIVE = frozenset("in mit auf nach für von aus bei seit gegen zu über unter vor an".split())
 _ADJECTIVE = re.compile(r"[a-zäöüß]{3,}(?:e|en|er|es|em)")
 _NOUN_END = re.compile(
     r"\w{2,}(?:ung|heit|keit|schaft|tion|tät|nis|tum|ling|chen|ismus|ment|erin|ei|ie|enz|anz|er)(?:en|n|e|s)?"
@@ -167,11 +168,11 @@ def _name_said(word: str, before: str, known: Heard) -> bool:
 
 def _is_common_noun(word: str, before: str) -> bool:
     """Return whether a capitalised German word reads as a noun: by the word before it, or its ending."""
-    previous = (before.split() or [""])[-1]
+    earlier, previous = ["", "", *before.casefold().split()][-2:]
     own = word.casefold()
     return (
-        previous.casefold() in _BEFORE_NOUN
-        or (previous[:1].islower() and _ADJECTIVE.fullmatch(previous) is not None)
+        previous in _BEFORE_NOUN
+        or (earlier in _BEFORE_NOUN | _BEFORE_ADJECTIVE and _ADJECTIVE.fullmatch(previous) is not None)
         or own in _COMMON_NOUNS
         or _NOUN_END.fullmatch(own) is not None
     )
