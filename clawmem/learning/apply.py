@@ -87,7 +87,9 @@ def apply_answer(vault: Vault, caller: Caller, text: str) -> ApplyResult:
     if not again:
         state = state._replace(applied=(*state.applied, digest)[-MOST_APPLIED:])
         keep_reading_state(vault, state)  # before the commit, so that a killed run is known as the same answer
-    final = [one for one in read.rejected if one not in doubtful]
+    # The facts of refused events are named with their events.
+    known = {event_of_label(label) for label in named.refused}
+    final = [one for one in read.rejected if one not in doubtful and event_of_label(one.detail) not in known]
     extraction = _extraction(vault, caller, read, done, state)._replace(
         rejected=tuple(refused_candidate(one, task) for one in final)
     )
@@ -196,7 +198,8 @@ def _outcomes(
     numbers = [one.number for one in doubtful if one.number is not None]
     if len(numbers) < len(doubtful):
         numbers = list(range(len(pieces)))  # a fact of an event that does not exist may be of any of them
-    return outcomes(pieces, found, [*read.more, *unlisted], numbers, told, digest)
+    unread = [*unlisted, *(read.more if digest in state.applied else ())]
+    return outcomes(pieces, found, read.more, unread, numbers, told, digest)
 
 
 def _extraction(

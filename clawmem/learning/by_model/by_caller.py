@@ -60,19 +60,20 @@ class EventOutcome(NamedTuple):
 def outcomes(
     pieces: Sequence[EventPiece],
     found: Sequence[Sequence[str]],
-    waiting: Iterable[int],
+    more: Iterable[int],
+    unread: Iterable[int],
     doubtful: Iterable[int],
     told: Mapping[str, tuple[str, ...]],
     digest: str,
 ) -> list[EventOutcome]:
-    """Return the outcome of each piece. `found` are the statements by piece; the `waiting` pieces have more facts, and
-    about the `doubtful` ones the caller is asked once more."""
-    unread, asked = frozenset(waiting), frozenset(doubtful)
+    """Return the outcome of each piece. `found` are the statements by piece. The pieces with `more` facts wait if something
+    new was found in them, so that nobody is asked for ever; `unread` ones wait; about the `doubtful` ones the caller is
+    asked once more."""
+    left, waiting, asked = frozenset(more), frozenset(unread), frozenset(doubtful)
     rows = []
     for number, piece in enumerate(pieces):
         before = told.get(piece.event.id, ())
         new = tuple(one for one in found[number] if one not in before)
-        # A piece of which nothing new was said is not asked about for ever.
-        waits = number in asked or (number in unread and bool(new))
+        waits = number in asked or number in waiting or (number in left and bool(new))
         rows.append(EventOutcome(piece, not waits, (*before, *new) if waits else (), digest if number in asked else ""))
     return rows
