@@ -116,7 +116,7 @@ VERB = {
             ),
         ),
         {"task": str, "events": [str], "known": int, "tokens": int, "waiting": int},
-        ("clawmem learn pending", "clawmem learn pending --limit-tokens 6000 --session s1"),
+        ("clawmem learn pending > task.txt", "clawmem learn pending --limit-tokens 6000 --session s1"),
     ),
     "apply": Command(
         apply,
@@ -130,6 +130,6 @@ VERB = {
             "waiting": int,
             "commit": (str, None),
         },
-        ("clawmem learn apply answer.json", "clawmem learn pending | claude -p | clawmem learn apply -"),
+        ("clawmem learn apply answer.json", "clawmem learn apply - < answer.json"),
     ),
 }  # fmt: skip
