@@ -18,7 +18,7 @@ from clawmem.learning.by_model.pieces import EventPiece, is_readable
 from clawmem.learning.by_model.rejections import refused_candidate
 from clawmem.learning.by_model.task import KnownFact, ReadingTask
 from clawmem.learning.learn import LearnResult, learn_from
-from clawmem.learning.pending import after_cursor, pieces_to_read, unread_by_models
+from clawmem.learning.pending import after_cursor, pieces_to_read, waiting_count
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
@@ -116,7 +116,7 @@ def _forget_what_was_read(vault: Vault) -> int:
     state = read_reading_state(vault)
     left = {one.id for one in after_cursor(vault)}
     keep_reading_state(vault, state._replace(events={key: one for key, one in state.events.items() if key in left}))
-    return sum(1 for _ in unread_by_models(vault, state))
+    return waiting_count(vault)
 
 
 def _labels(answer: Mapping[str, Any]) -> list[str]:
@@ -127,9 +127,10 @@ def _labels(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _named_events(vault: Vault, answer: Mapping[str, Any], state: ReadingState) -> _Named:
-    unread = {one.id: one for one in unread_by_models(vault, state)}
     wanted = {event_of_label(label): label for label in _labels(answer)}
     user = vault.settings.words("user.name")
+    waits = (one for one in after_cursor(vault, state) if one.id in wanted)
+    unread = {one.id: said_by_user(one, user) for one in waits if is_readable(one)}
     found: dict[str, Event] = {}
     refused: dict[str, str] = {}
     index = open_index(vault)
@@ -155,7 +156,7 @@ def _event(vault: Vault, day: str, event_id: str) -> Event:
 
 def _nothing(vault: Vault, answer: Mapping[str, Any], named: _Named, state: ReadingState, again: bool) -> ApplyResult:
     """Return the result of an answer that names no event that waits. Raise an error if that is a mistake."""
-    waiting = sum(1 for _ in unread_by_models(vault, state))
+    waiting = waiting_count(vault)
     if again or (not answer["facts"] and not named.refused):
         return ApplyResult(LearnResult(0, (), (), None, AGENT), refused={}, waiting=waiting, again=again)
     names = ", ".join(one_line(one) for one in list(named.refused)[:_SHOWN])

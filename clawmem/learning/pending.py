@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.by_model.by_caller import piece_label, task_text
 from clawmem.learning.by_model.extraction import ledger_paths
 from clawmem.learning.by_model.known import Surroundings
-from clawmem.learning.by_model.pieces import EventPiece, is_readable, split_events
+from clawmem.learning.by_model.pieces import EventPiece, has_words, is_readable, split_events
 from clawmem.learning.by_model.task import ReadingTask
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
@@ -55,31 +56,38 @@ def pending(
     event fits into the limit.
     """
     state = read_reading_state(vault)
-    events = list(_of_set_aside(vault, state) if set_aside else unread_by_models(vault, state))
-    events = [one for one in events if session is None or one.session == session]
+    waits = _of_set_aside(vault, state) if set_aside else after_cursor(vault, state)
+    user = vault.settings.words("user.name")
+    of_session = (said_by_user(one, user) for one in waits if session is None or one.session == session)
+    events = list(islice(filter(is_readable, of_session), MOST_EVENTS))
     if not events:
         return PendingTask()
+    # Whether a text may be shown is slow to say, and nobody needs it of what comes later.
+    more = sum(1 for _ in filter(has_words, of_session))
     pieces = pieces_to_read(vault, events, state)
     count = exact_counter()
     surroundings, today = Surroundings(vault, caller.agent), stamp(caller.now)[:10]
     task, text = _fitting(surroundings, pieces, state, vault, today, limit_tokens, count)
-    return PendingTask(text, task.labels, len(task.known), count(text), len(events))
+    return PendingTask(text, task.labels, len(task.known), count(text), len(events) + more)
 
 
-def unread_by_models(vault: Vault, state: ReadingState) -> Iterator[Event]:
-    """Yield the readable events that no model and no agent has read to their end, oldest first."""
-    user = vault.settings.words("user.name")
-    for event in after_cursor(vault):
-        if is_readable(event) and not state.events.get(event.id, _UNREAD).done and event.id not in state.set_aside:
-            yield said_by_user(event, user)
+def after_cursor(vault: Vault, state: ReadingState | None = None) -> Iterator[Event]:
+    """Yield the events after those that a model or an agent has read, oldest first.
 
-
-def after_cursor(vault: Vault) -> Iterator[Event]:
-    """Yield the events after those that a model or an agent has read, oldest first."""
+    With a `state`, those are left out that it marks as read or set aside.
+    """
     cursor = parse_cursor(vault.read(CURSOR_PATH))
     for path in ledger_paths(vault, None):
         events = parse_events(vault.read(path) or b"", path)
-        yield from events_after(events, cursor.by_model.get(PurePosixPath(path).stem))
+        for event in events_after(events, cursor.by_model.get(PurePosixPath(path).stem)):
+            passed = state and (state.events.get(event.id, _UNREAD).done or event.id in state.set_aside)
+            if not passed:
+                yield event
+
+
+def waiting_count(vault: Vault) -> int:
+    """Return how many events wait for a model or an agent; those with a credential, which nobody is shown, count."""
+    return sum(1 for _ in filter(has_words, after_cursor(vault, read_reading_state(vault))))
 
 
 def pieces_to_read(vault: Vault, events: Sequence[Event], state: ReadingState) -> list[EventPiece]:

@@ -153,7 +153,7 @@ def test_events_that_were_read_or_are_unknown_are_refused(vault: Vault, caller: 
     other = answer([found(task.events[0], "I live in Lisbon", "The user lives in Lisbon now.")])
     with pytest.raises(Refused, match="were read before"):
         apply_answer(vault, later(caller), other)
-    with pytest.raises(NotFound, match="names no event that waits: evt_0000"):
+    with pytest.raises(NotFound, match=r"names no event that waits: evt_0000"):
         apply_answer(vault, later(caller), answer([found("evt_0000", "I live in Lisbon", "The user lives in Lisbon.")]))
     tell(vault, later(caller), "I play chess.", name="more")
     (new,) = pending(vault, caller).events
@@ -168,7 +168,7 @@ def test_events_that_were_read_or_are_unknown_are_refused(vault: Vault, caller: 
 @pytest.mark.parametrize("text", ["", "no JSON", "{}", '{"facts": 3}', '{"facts": [], "retract": []}', "[1]"])
 def test_what_is_no_answer_is_said(vault: Vault, caller: Caller, task: PendingTask, text: str) -> None:
     head = vault.head()
-    with pytest.raises(InvalidInput, match="The answer|the answer"):
+    with pytest.raises(InvalidInput, match=r"[Tt]he answer"):
         apply_answer(vault, caller, text)
     assert vault.head() == head
 

@@ -460,7 +460,7 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
 
 
 def _person_talking(task: ReadingTask, number: int) -> str:
-    """Return the name of the person on whose page a fact belongs: the speaker, or the one to whom an assistant speaks."""
+    """Return the name of the person on whose page a fact belongs: the speaker, or whom an assistant speaks to."""
     piece = task.shown[number]
     names = {piece.speaker}
     if piece.role != "user":

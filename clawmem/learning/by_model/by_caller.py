@@ -66,9 +66,11 @@ def outcomes(
     told: Mapping[str, tuple[str, ...]],
     digest: str,
 ) -> list[EventOutcome]:
-    """Return the outcome of each piece. `found` are the statements by piece. The pieces with `more` facts wait if something
-    new was found in them, so that nobody is asked for ever; `unread` ones wait; about the `doubtful` ones the caller is
-    asked once more."""
+    """Return the outcome of each piece. `found` are the statements by piece.
+
+    Pieces with `more` facts wait if something new was found in them, so that nobody is asked for ever. `unread` pieces
+    wait. About the `doubtful` ones the caller is asked once more.
+    """
     left, waiting, asked = frozenset(more), frozenset(unread), frozenset(doubtful)
     rows = []
     for number, piece in enumerate(pieces):

@@ -47,8 +47,8 @@ _COMMON_NOUNS = frozenset(
     "nutzer nutzerin person sprecher frau mann tochter sohn schwester bruder mutter vater kind kinder eltern hund "
     "katze beruf arbeit firma haus wohnung stadt ort adresse termin frist projekt team sprache auto rad essen fleisch "
     "fisch kaffee tee name uhr jahr jahre monat monate woche wochen tag tage stunde stunden geburtstag datum antwort "
-    "antworten urlaub reise schule uni universität stelle job chef chefin freund freundin partner partnerin nummer euro "
-    "liste erdnüsse erdnuss milch hobby sport plan ziel code server datei tests test version".split()
+    "antworten urlaub reise schule uni universität stelle job chef chefin freund freundin partner partnerin nummer "
+    "euro liste erdnüsse erdnuss milch hobby sport plan ziel code server datei tests test version".split()
 )
 _SHORTEST_STEM = 4
 

@@ -35,11 +35,16 @@ class EventPiece(NamedTuple):
     orders: bool = False
 
 
-def is_readable(event: Event) -> bool:
-    """Return whether the event has text for a model. Events with a credential are never sent."""
+def has_words(event: Event) -> bool:
+    """Return whether the event has text that somebody said."""
     if event.recalled or event.role == "system" or event.kind in SILENT_KINDS:
         return False
-    return bool(mask_recalled(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
+    return bool(mask_recalled(event.text, parts_of(event.metadata)).strip())
+
+
+def is_readable(event: Event) -> bool:
+    """Return whether the event has text for a model. Events with a credential are never sent."""
+    return has_words(event) and find_secret(event.text) is None
 
 
 def split_events(

@@ -213,7 +213,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
-KEYS = st.sampled_from(sorted(fact("e1", "", "")) + ["changes", "when", "about", "other"])
+KEYS = st.sampled_from([*sorted(fact("e1", "", "")), "changes", "when", "other"])
 
 
 @given(st.lists(st.dictionaries(KEYS, JSON, max_size=6) | JSON, max_size=4), st.lists(st.text(max_size=5), max_size=3))
