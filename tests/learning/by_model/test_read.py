@@ -414,6 +414,8 @@ def test_a_wrong_quote_is_dropped_and_counted(vault: Vault, caller: Caller) -> N
     done, _ = learned_by(vault, caller, gives(moved, ALLERGY))
     assert [one.predicate for one in facts_of(vault)] == ["allergic_to"]
     assert runs(vault)[0]["dropped_for"] == {"quote not in the event": 1}
+    listed = [one for one in done.of("learn").candidates if one.gate == "grounding"]
+    assert [(one.outcome, one.reason) for one in listed] == [("refused", "Quote not in the event.")]
     assert "1 of the model's facts were dropped: 1 quote not in the event." in done.notices
 
 
