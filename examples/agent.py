@@ -1,7 +1,7 @@
 """An agent for the demonstration: it reads a task of `clawmem learn pending` and gives a recorded answer.
 
-A language model wrote the answer (`answer.jsonl`) once. This program only puts in the ids of this vault: of the events
-that contain the quotes, and of the known facts that a fact changes.
+The answer (`answer.jsonl`) was written once, as a strong model gives it. This program only puts in the ids of this
+vault: of the events that contain the quotes, and of the known facts that a fact changes.
 """
 
 import json
@@ -35,7 +35,8 @@ def main() -> None:
         ]
         facts.append({**fact, "event": event, "changes": changes})
         places[fact["statement"]] = f"#{len(facts)}"
-    print(json.dumps({"facts": facts, "read": [row["id"] for row in events], "more": []}, ensure_ascii=False))
+    answer = {"facts": facts, "read": [row["id"] for row in events], "more": []}
+    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
 main()
