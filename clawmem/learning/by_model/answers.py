@@ -90,7 +90,10 @@ ACCEPTED: Mapping[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "required": ["facts"],
-    "properties": {"facts": {"type": "array", "anyOf": [{"maxItems": 0}, {"contains": _USABLE}]}, "more": _LIST},
+    "properties": {
+        "facts": {"type": "array", "if": {"not": {"contains": _USABLE}}, "then": {"items": _USABLE}},
+        "more": _LIST,
+    },
 }
 """The form of a model's answer that is read: no facts, or one at least that is usable. Each fact is then checked alone,
 so that a bad one costs only itself."""
