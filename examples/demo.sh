@@ -39,7 +39,18 @@ run clawmem init demo-vault --inside-repository
 heading "A conversation goes in, word for word"
 run clawmem ingest examples/conversation.jsonl
 
-heading "The heartbeat learns from it, by rules, without a model"
+heading "The agent that calls is the model: clawmem writes a task, the agent answers it (here with a recorded answer)"
+printf '\n$ clawmem learn pending\n'
+clawmem learn pending --quiet >demo-vault/.git/task.txt
+sed -n '/^<events>$/,$p' demo-vault/.git/task.txt | head -n 5
+printf '... %s lines: how to read, what is known, what was said, the form of the answer\n' "$(wc -l <demo-vault/.git/task.txt | tr -d ' ')"
+for part in first second; do
+    printf '\n$ clawmem learn pending | python3 examples/agent.py | clawmem learn apply -    (%s part)\n' "$part"
+    clawmem learn pending --quiet | "$PYTHON" examples/agent.py >demo-vault/.git/answer.json
+    clawmem learn apply demo-vault/.git/answer.json --quiet
+done
+
+heading "The heartbeat does the rest: daily notes, summaries, MEMORY.md. Without an agent it learns by rules"
 run clawmem heartbeat
 run clawmem entity list
 

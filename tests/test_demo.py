@@ -34,11 +34,14 @@ def test_the_demonstration_does_the_main_job(demo: Path, environment: dict[str, 
     path = f"{tools(demo)}{os.pathsep}{environment['PATH']}"
     done = run(demo, environment, path)
     assert (done.returncode, done.stderr) == (0, "")
-    verbs = ["init", "ingest", "heartbeat", "recall", "context", "supersede", "why"]
+    verbs = ["init", "ingest", "learn", "heartbeat", "recall", "context", "supersede", "why"]
     places = [done.stdout.index(f"\n$ clawmem {verb}") for verb in verbs]
     assert places == sorted(places)
     assert "82 events added" in done.stdout
     assert "Ida is allergic to peanuts" in done.stdout
+    assert "Nora no longer works at Vattenlab.  [reconcile: The text says that this is over.]" in done.stdout
+    assert "updated    Lena lives in Malmö." in done.stdout
+    assert "refused" not in done.stdout.replace("0 refused", "")
     assert "The movers come on 2 November 2026." in done.stdout
     assert ">>the movers come on 30 October 2026<<" in done.stdout
     log = done.stdout[done.stdout.index("\n$ git ") :]

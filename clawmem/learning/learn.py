@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -37,7 +37,7 @@ from clawmem.model.records.cursor import (
 )
 from clawmem.model.records.event import Event, parse_events, people_in
 from clawmem.vault.state.journal import record_access
-from clawmem.vault.state.reading_state import keep_reading_state
+from clawmem.vault.state.reading_state import keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
 
 _SHOWN_IN_BODY = 100
@@ -101,10 +101,16 @@ def learn(
     Events that the model does not reach wait for the next round. `days` limits the search for unread events to these
     days; the caller must know that all others were read.
     """
-    read = extract_unread(vault, caller, model, dry_run, days)
+    return learn_from(vault, caller, extract_unread(vault, caller, model, dry_run, days), dry_run, days)
+
+
+def learn_from(
+    vault: Vault, caller: Caller, read: Extraction, dry_run: bool = False, days: Collection[str] | None = None
+) -> LearnResult:
+    """Decide about what an extraction found, and write the accepted facts in one commit."""
     with writing(vault, caller, "learn", dry_run=dry_run) as work:
         cursor = parse_cursor(work.read(CURSOR_PATH))
-        found, reached, around = unread_events(work, cursor, read, days)
+        found, after, around = unread_events(work, cursor, read, days)
         user = vault.settings.words("user.name")
         events = [said_by_user(event, user) for event in found]
         if not events and not read.telemetry:
@@ -115,16 +121,19 @@ def learn(
             state,
             vault.catalog,
             _limits(work),
-            Extractor(read.extractor, read.propositions, read.found, read.continued),
+            Extractor(
+                read.extractor, read.propositions, read.found, read.continued, read.workflow, rereads=read.by_caller
+            ),
             people_of(said_by_user(event, user) for event in around),
         )
         speakers = people_in(events)
         for event in events:
             learning.consider(event, tuple(speakers))
+        learning.candidates += read.rejected
         learning.propose_predicates(learning.unknown_predicates.entries(work.index))
         commit = None
         if not dry_run:
-            change = _change(state, learning.candidates, len(events), reached)
+            change = _change(state, learning.candidates, len(events), after)
             commit = work.commit([add_event(change, read.telemetry, work.read)])[-1]
             _keep_progress(vault, read, dry_run)
             unrecorded = {record_access(vault, moment, [fact_id]) for fact_id, moment in learning.mentioned} - {None}
@@ -143,7 +152,7 @@ def learn(
 
 def unread_events(
     work: WriteScope, cursor: LearningCursor, read: Extraction, days: Collection[str] | None = None
-) -> tuple[list[Event], dict[str, DayProgress], list[Event]]:
+) -> tuple[list[Event], LearningCursor, list[Event]]:
     """Return the new events that were read, if only in part, in order, the new progress of each day, and all events of
     the days with new ones.
 
@@ -151,22 +160,42 @@ def unread_events(
     """
     fresh: list[Event] = []
     around: list[Event] = []
-    reached = dict(cursor.days)
+    reached, by_model = dict(cursor.days), dict(cursor.by_model)
     for name in ledger_paths(work.vault, days):
         day = PurePosixPath(name).stem
         events = parse_events(work.read(name) or b"", name)
-        waiting = events_after(events, reached.get(day))
-        new = list(takewhile(read.covers, waiting))
+        waiting = events_after(events, (by_model if read.by_caller else reached).get(day))
         around += events if waiting else ()
-        fresh += waiting if read.by_rules else [event for event in waiting if event.id in read.found]
-        if new:
-            reached[day] = DayProgress(len(events) - len(waiting) + len(new), new[-1].id)
-    return fresh, reached, around
+        fresh += waiting if read.by_rules else _found(events, waiting, read)
+        _advance(reached, day, events, read)
+        if read.by_caller:
+            _advance(by_model, day, events, read)
+        elif waiting and not read.by_rules and day in reached:
+            by_model[day] = reached[day]
+    return fresh, LearningCursor(reached, cursor.mentions, by_model), around
+
+
+def _found(events: Sequence[Event], waiting: Sequence[Event], read: Extraction) -> list[Event]:
+    """Return the events of which something was found: those that wait, and those that are read once more by hand."""
+    if not read.again:
+        return [event for event in waiting if event.id in read.found]
+    ids = {event.id for event in waiting} | read.again
+    return [event for event in events if event.id in read.found and event.id in ids]
+
+
+def _advance(reached: dict[str, DayProgress], day: str, events: Sequence[Event], read: Extraction) -> None:
+    """Move the progress of a day past the events that were read completely, up to the first that was not."""
+    waiting = events_after(events, reached.get(day))
+    new = list(takewhile(read.covers, waiting))
+    if new:
+        reached[day] = DayProgress(len(events) - len(waiting) + len(new), new[-1].id)
 
 
 def _keep_progress(vault: Vault, read: Extraction, dry_run: bool) -> None:
     if read.progress is not None and not dry_run:
-        keep_reading_state(vault, read.progress)
+        # An answer of the calling agent may have been applied while the model read.
+        applied = read_reading_state(vault).applied
+        keep_reading_state(vault, read.progress._replace(applied=applied))
 
 
 def _limits(work: WriteScope) -> RoundLimits:
@@ -177,9 +206,7 @@ def _limits(work: WriteScope) -> RoundLimits:
     )
 
 
-def _change(
-    state: RoundState, candidates: Sequence[LearningCandidate], events: int, reached: Mapping[str, DayProgress]
-) -> Change:
+def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: int, after: LearningCursor) -> Change:
     """Return the round as one change: facts, new entities, daily notes, proposals and the learning cursor."""
     kept = [one for one in candidates if one.outcome in KEPT and one.fact]
     said = trailers(
@@ -194,7 +221,7 @@ def _change(
         words += f", {counted(len(state.proposals), 'proposal')}"
     return Change(
         subject_line("learn", "ledger", words),
-        {**state.writes(), CURSOR_PATH: render_cursor(LearningCursor(reached, state.mentions()))},
+        {**state.writes(), CURSOR_PATH: render_cursor(after._replace(mentions=state.mentions()))},
         (*said, *proposal_trailers(state.proposals)),
         body=_body(kept, state.proposals),
     )

@@ -38,17 +38,22 @@ class CheckedAnswer(NamedTuple):
 
 
 def ask(
-    model: Model, account: Account, messages: Sequence[Message], schema: Mapping[str, Any], divisible: bool = False
+    model: Model,
+    account: Account,
+    messages: Sequence[Message],
+    schema: Mapping[str, Any],
+    divisible: bool = False,
+    accepted: Mapping[str, Any] | None = None,
 ) -> CheckedAnswer:
     """Ask until an answer fits the schema, at most `account.limits.retries` times again. Where the question is
     `divisible`, a cut answer ends it at once: smaller questions lose less than a shorter answer. An answer that fits is
-    kept, and the same question of a later run is free.
+    kept, and the same question of a later run is free. `accepted` is a wider schema that answers may fit.
 
     Raises LateAnswer or LateForTheRun where none came in time, BudgetSpent before a call that the account does not
     allow, ModelFailed where the model cannot be reached.
     """
     key = sha256(repr((model.identity, messages, schema)).encode()).hexdigest()
-    kept = _kept_answer(model, account, key, schema)
+    kept = _kept_answer(model, account, key, accepted or schema)
     if kept is not None:
         return kept
     talk = list(messages)
@@ -59,7 +64,7 @@ def ask(
         except RequestRejected as problem:
             return CheckedAnswer(None, f"The model rejected the request: {problem}")
         was_cut = answer.cut or reply.cut
-        answer = check_reply(reply, schema)._replace(cut=was_cut)
+        answer = check_reply(reply, accepted or schema)._replace(cut=was_cut)
         if answer.value is not None and not answer.cut and model.answers:
             model.answers.put(key, reply.text)
         if answer.value is not None or (answer.cut and divisible):

@@ -24,6 +24,7 @@ VERBS = {
     "export": "Write the memory in an open format.",
     "synthesize": "Update the daily note of a day and MEMORY.md.",
     "promote": "Promote the important facts of a day.",
+    "learn": "Let the calling agent read new events, as the model.",
     "heartbeat": "Learn from new events and maintain the vault.",
     "review": "Approve or reject the proposals that wait for a person.",
     "tier": "Show the tier of a fact, and why.",
@@ -52,7 +53,7 @@ ALIASES = {"search": "recall", "add": "remember"}
 OTHER_NAMES = {
     "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",
     "edit": "supersede", "find": "recall", "forget": "retract", "get": "show", "help": "--help",
-    "history": "log", "info": "status", "learn": "heartbeat", "ls": "list", "new": "init",
+    "history": "log", "info": "status", "ls": "list", "new": "init",
     "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "remove": "retract", "revert": "undo",
     "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",
     "store": "remember", "update": "supersede", "verify": "doctor", "version": "--version",

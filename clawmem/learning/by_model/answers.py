@@ -1,30 +1,33 @@
-"""Turn a model's answer into propositions. A fact without exact evidence is dropped with a reason."""
+"""Turn a model's answer into propositions. A fact without evidence is dropped with a reason."""
 
 from __future__ import annotations
 
-import re
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
-from clawmem.learning.attribution.speaker import THE_USER
+from clawmem.learning.by_model.figures import day_of_when
+from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
 from clawmem.learning.by_model.pieces import EventPiece
-from clawmem.learning.reconciling.gate import content_words
+from clawmem.learning.by_model.task import ReadingTask
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day
 from clawmem.model.language.text import check_statement, normal, one_line
-from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
+from clawmem.model.records.entity import Entity, kind_of
 
 CATEGORIES = tuple(
     "fact identity relationship preference status health plan goal habit event milestone decision lesson requirement "
     "instruction commitment recommendation action".split()
 )
+CHANGES = ("replace", "end", "same", "refine")
 _OF_ASSISTANTS = frozenset(("commitment", "recommendation", "action", "decision"))
 _TRUST = {"user": "user", "assistant": "agent", "tool": "tool"}
 _KINDS = ("person", "company", "project", "resource")
@@ -32,20 +35,18 @@ _ROLES = ("relation", "work", "mention")
 _SHORTEST_QUOTE = 8
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
-_SPEAKER = frozenset("i,me,myself,user,the user,speaker,the speaker".split(","))
-# Names and numbers, which a model must not invent.
-_PARTICULAR = re.compile(r"(?<![\w'’])(?:[A-ZÀ-Þ][\w'’&-]*|[\w.,:%-]{0,60}\d[\w.,:%-]*)")
-_TEXT, _NULLABLE = {"type": "string"}, {"type": ["string", "null"]}
-_ABOUT = {
-    "type": ["object", "null"],
-    "additionalProperties": False,
-    "required": ["kind", "title", "role"],
-    "properties": {
-        "kind": {"type": "string", "enum": list(_KINDS)},
-        "title": _TEXT,
-        "role": {"type": "string", "enum": list(_ROLES)},
-    },
-}
+_MOST_CHANGES = 5
+_SPEAKER = frozenset(
+    "i,me,myself,user,the user,speaker,the speaker,ich,der nutzer,die nutzerin,der benutzer,die benutzerin".split(",")
+)
+_TEXT, _NULLABLE, _NUMBER = {"type": "string"}, {"type": ["string", "null"]}, {"type": "number"}
+
+
+def _object_schema(properties: Mapping[str, Any], nullable: bool = False) -> dict[str, Any]:
+    kind: Any = ["object", "null"] if nullable else "object"
+    return {"type": kind, "additionalProperties": False, "required": list(properties), "properties": dict(properties)}
+
+
 _FACT = {
     "event": _TEXT,
     "quote": _TEXT,
@@ -53,79 +54,257 @@ _FACT = {
     "subject": _TEXT,
     "predicate": _TEXT,
     "object": _TEXT,
-    "relation_phrase": _TEXT,
     "category": {"type": "string", "enum": list(CATEGORIES)},
-    "confidence": {"type": "number"},
-    "importance": {"type": "number"},
-    "valid_from": _NULLABLE,
+    "confidence": _NUMBER,
+    "importance": _NUMBER,
+    "when": _NULLABLE,
     "ended": {"type": "boolean"},
-    "former": _NULLABLE,
-    "about": _ABOUT,
+    "changes": {
+        "type": "array",
+        "items": _object_schema({"id": _TEXT, "how": {"type": "string", "enum": list(CHANGES)}}),
+    },
+    "about": _object_schema(
+        {
+            "id": _NULLABLE,
+            "kind": {"type": ["string", "null"], "enum": [*_KINDS, None]},
+            "title": _NULLABLE,
+            "role": {"type": ["string", "null"], "enum": [*_ROLES, None]},
+        },
+        nullable=True,
+    ),
 }
-SCHEMA: Mapping[str, Any] = {
+_LIST = {"type": "array", "items": _TEXT}
+AGENT_SCHEMA: Mapping[str, Any] = _object_schema(
+    {"facts": {"type": "array", "items": _object_schema(_FACT)}, "read": _LIST, "more": _LIST}
+)
+"""The form that the calling agent is asked for: it also says which events it has read."""
+SCHEMA: Mapping[str, Any] = _object_schema({"facts": {"type": "array", "items": _object_schema(_FACT)}, "more": _LIST})
+"""The form that a model is asked for."""
+_USABLE = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["event", "quote", "statement"],
+    "properties": dict.fromkeys((*_FACT, "valid_from", "former", "relation_phrase"), True),
+}
+ACCEPTED: Mapping[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "required": ["facts"],
     "properties": {
-        "facts": {
-            "type": "array",
-            "items": {"type": "object", "additionalProperties": False, "required": list(_FACT), "properties": _FACT},
-        }
+        "facts": {"type": "array", "if": {"not": {"contains": _USABLE}}, "then": {"items": _USABLE}},
+        "more": _LIST,
     },
 }
+"""The form of a model's answer that is read: no facts, or one at least that is usable. Each fact is then checked alone,
+so that a bad one costs only itself."""
+# The keys of a fact, each with what stands for a missing one. The last three are older names.
+_DEFAULTS: Mapping[str, Any] = {
+    "event": None, "quote": None, "statement": None, "subject": "", "predicate": "", "object": "", "category": "fact",
+    "confidence": 0.8, "importance": 0.5, "when": None, "ended": False, "changes": (), "about": None,
+    "valid_from": None, "former": None, "relation_phrase": "",
+}  # fmt: skip
+_TEXTS = ("event", "quote", "statement", "subject", "predicate", "object", "category", "relation_phrase")
+
+NOT_ABOUT = "not what the quote says"
+# A second answer cannot make these good.
+_FINAL = frozenset(("no fact of an assistant's", "somebody else's words", "said twice"))
+
+
+class DroppedFact(NamedTuple):
+    """A fact of an answer that was not accepted: what it said, the reason under which it is counted, and details.
+
+    `number` is the number of its piece, or None. A `doubtful` one is asked about once more.
+    """
+
+    number: int | None
+    statement: str
+    quote: str
+    reason: str
+    detail: str = ""
+
+    @property
+    def doubtful(self) -> bool:
+        """Return whether a second answer could make it good."""
+        return self.reason not in _FINAL
+
+    @property
+    def says(self) -> str:
+        """Return the reason with its detail."""
+        return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
 class ParsedAnswer(NamedTuple):
-    """The propositions by piece, the number of dropped facts by reason, and the unknown predicates by count."""
+    """The propositions by piece, the dropped facts, the unknown predicates by count, the numbers of the pieces with
+    `more` facts than were given, and those of the pieces that were `named` in any way."""
 
     by_piece: tuple[tuple[Proposition, ...], ...]
-    dropped: Mapping[str, int]
+    rejected: tuple[DroppedFact, ...]
     unmapped: Mapping[str, int]
+    more: frozenset[int] = frozenset()
+    named: frozenset[int] = frozenset()
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Return the number of dropped facts by reason."""
+        return Counter(one.reason for one in self.rejected)
+
+    @property
+    def doubtful(self) -> tuple[DroppedFact, ...]:
+        """Return the dropped facts that are worth a second question."""
+        return tuple(one for one in self.rejected if one.doubtful)
 
 
-class _DroppedFact(Exception):
-    """A fact of the answer that is dropped. The message is the reason under which it is counted."""
+class _Unfit(Exception):
+    """A fact of the answer that is dropped: the reason under which it is counted, and a detail."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.detail = reason, detail
 
 
-def parse_answer(answer: Mapping[str, Any], shown: Sequence[EventPiece], catalog: Catalog) -> ParsedAnswer:
-    """Parse an answer that fits SCHEMA, and check each fact against the pieces that were shown."""
-    by_piece: list[list[Proposition]] = [[] for _ in shown]
-    dropped, unmapped = Counter[str](), Counter[str]()
+def parse_answer(
+    answer: Mapping[str, Any], task: ReadingTask, catalog: Catalog, affirmed: Collection[int] = ()
+) -> ParsedAnswer:
+    """Parse an answer that fits ACCEPTED, and check each fact against the pieces of the task.
+
+    About the `affirmed` pieces it answers a second question: then a statement may be in other words than its quote.
+    """
+    reader = _AnswerReader(task, catalog, affirmed)
     for fact in answer["facts"]:
+        reader.take(fact)
+    more = frozenset(number for label in answer.get("more", ()) if (number := reader.number(label)) is not None)
+    read = frozenset(number for label in answer.get("read", ()) if (number := reader.number(label)) is not None)
+    by_piece = tuple(map(tuple, reader.by_piece))
+    facts = frozenset(number for number, found in enumerate(by_piece) if found)
+    dropped = frozenset(one.number for one in reader.rejected if one.number is not None)
+    return ParsedAnswer(by_piece, tuple(reader.rejected), reader.unmapped, more, more | read | facts | dropped)
+
+
+class _AnswerReader:
+    """The state while one answer is read. Facts may name earlier facts of the same answer as #1, #2, ..."""
+
+    def __init__(self, task: ReadingTask, catalog: Catalog, affirmed: Collection[int]) -> None:
+        self._task = task
+        self._catalog = catalog
+        self._affirmed = affirmed
+        self._numbers = {task.label(number): number for number in range(len(task.shown))}
+        self._targets = {one.label: one.target for one in task.known}
+        self._count = 0
+        self.by_piece: list[list[Proposition]] = [[] for _ in task.shown]
+        self.rejected: list[DroppedFact] = []
+        self.unmapped: Counter[str] = Counter()
+
+    def number(self, label: str) -> int | None:
+        """Return the number of the piece with this label, or None."""
+        bare = label.strip()
+        found = self._numbers.get(bare)
+        return self._numbers.get(f"e{bare}") if found is None else found
+
+    def take(self, given: Any) -> None:
+        """Read one fact of the answer: a proposition, or a dropped fact."""
+        self._count += 1
+        number = self.number(given["event"]) if isinstance(given, Mapping) and _is_text(given.get("event")) else None
         try:
-            number = _number(fact["event"], shown)
-            proposition = _proposition(fact, shown[number], shown[: number + 1], catalog)
-        except _DroppedFact as reason:
-            dropped[str(reason)] += 1
-            continue
-        if any(known.statement == proposition.statement for known in by_piece[number]):
-            dropped["said twice"] += 1
-            continue
-        by_piece[number].append(proposition)
-        if proposition.predicate and proposition.predicate not in catalog.predicates:
-            unmapped[proposition.predicate] += 1
-    return ParsedAnswer(tuple(map(tuple, by_piece)), dropped, unmapped)
+            fact = _checked(given)
+            if number is None:
+                raise _Unfit("no such event", one_line(fact["event"])[:60])
+            made = _proposition(fact, self._task, number, self._catalog, number in self._affirmed)
+            made = made._replace(changes=self._changes(fact, made))
+            if any(known.statement == made.statement for known in self.by_piece[number]):
+                raise _Unfit("said twice")
+        except _Unfit as unfit:
+            statement, quote = (_shown(given, key) for key in ("statement", "quote"))
+            self.rejected.append(DroppedFact(number, statement, quote, unfit.reason, unfit.detail))
+            return
+        self.by_piece[number].append(made)
+        self._targets[f"#{self._count}"] = made.key
+        if made.predicate and made.predicate not in self._catalog.predicates:
+            self.unmapped[made.predicate] += 1
+
+    def _changes(self, fact: Mapping[str, Any], made: Proposition) -> tuple[FactChange, ...]:
+        """Return the changes of known facts. An id that was not shown is left out: the facts are then compared."""
+        found = []
+        for one in fact["changes"]:
+            target = self._targets.get(one["id"].strip())
+            if target and target != made.key:
+                found.append(FactChange(target, one["how"]))
+        return tuple(dict.fromkeys(found))[:_MOST_CHANGES]
 
 
-def _number(label: str, shown: Sequence[EventPiece]) -> int:
-    digits = label.strip().removeprefix("e")
-    if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:9]) <= len(shown)):
-        raise _DroppedFact("no such event")
-    return int(digits) - 1
+def answer_in(text: str) -> dict[str, Any]:
+    """Return the answer in a text that may have prose or a code fence around it. Raise InvalidInput if none is."""
+    hint = "Answer with one JSON document as the task asks for; `clawmem learn pending` prints the task again."
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        answer = json.loads(text[start : end + 1])
+    except (ValueError, RecursionError):
+        raise InvalidInput("The answer is not one JSON document.", hint) from None
+    if not isinstance(answer.get("facts"), list):
+        raise InvalidInput("The answer has no list of facts under the key 'facts'.", hint)
+    unknown = next((key for key in answer if key not in AGENT_SCHEMA["properties"]), None)
+    if unknown is not None:
+        raise InvalidInput(f"The answer has the unknown key '{one_line(unknown)[:40]}'.", hint)
+    for key in ("more", "read"):
+        rows = answer.get(key) or []
+        if not isinstance(rows, list) or not all(_is_text(one) for one in rows):
+            raise InvalidInput(f"The key '{key}' of the answer is not a list of event ids.", hint)
+        answer[key] = rows if answer.get(key) is not None else None
+    return {key: value for key, value in answer.items() if value is not None}
+
+
+def _checked(given: Any) -> dict[str, Any]:
+    """Return the fact with every key. Raise _Unfit if it has the wrong form."""
+    if not isinstance(given, Mapping):
+        raise _Unfit("wrong form", "it is not an object")
+    unknown = next((key for key in given if key not in _DEFAULTS), None)
+    if unknown is not None:
+        raise _Unfit("wrong form", f"the key '{one_line(str(unknown))[:40]}' is unknown")
+    fact = {**_DEFAULTS, **{key: value for key, value in given.items() if value is not None}}
+    for key in _TEXTS:
+        if not _is_text(fact[key]):
+            raise _Unfit("wrong form", f"'{key}' is not a text")
+    for key in ("when", "former", "valid_from"):
+        fact[key] = fact[key] if _is_text(fact[key]) else None
+    for key in ("confidence", "importance"):
+        if isinstance(fact[key], bool) or not isinstance(fact[key], int | float) or fact[key] != fact[key]:
+            fact[key] = _DEFAULTS[key]
+    fact["ended"] = fact["ended"] is True
+    fact["category"] = fact["category"] if fact["category"] in CATEGORIES else "fact"
+    rows = fact["changes"] if isinstance(fact["changes"], list | tuple) else ()
+    fact["changes"] = [one for one in rows if _is_change(one)]
+    if not isinstance(fact["about"], Mapping):
+        fact["about"] = {"id": fact["about"]} if _is_text(fact["about"]) else {}
+    fact["when"] = fact["when"] or fact["valid_from"]
+    return fact
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_change(value: Any) -> bool:
+    return isinstance(value, Mapping) and _is_text(value.get("id")) and value.get("how") in CHANGES
+
+
+def _shown(given: Any, key: str) -> str:
+    value = given.get(key) if isinstance(given, Mapping) else None
+    return one_line(value)[:300] if isinstance(value, str) else ""
 
 
 def _proposition(
-    fact: Mapping[str, Any], piece: EventPiece, before: Sequence[EventPiece], catalog: Catalog
+    fact: Mapping[str, Any], task: ReadingTask, number: int, catalog: Catalog, affirmed: bool
 ) -> Proposition:
+    piece = task.shown[number]
     quote, start = _evidence(fact, piece)
     words = _statement(fact, piece)
-    _check_grounded(words, quote, before)
+    _check_grounded(words, quote, task, number, affirmed)
     category = fact["category"]
     if piece.role == "assistant" and category not in _OF_ASSISTANTS:
-        raise _DroppedFact("no fact of an assistant's")
+        raise _Unfit("no fact of an assistant's")
     subject, value = _subject(fact, piece), one_line(fact["object"])[:300] or None
     _check_speaker(piece, subject, start - piece.start, len(quote))
-    predicate = _predicate(fact["predicate"], catalog) if piece.role == "user" else None
+    predicate = None if _is_reported_of_user(fact, piece) else _predicate(fact["predicate"], catalog)
+    first, last = _validity(fact, quote, piece, category, catalog, predicate)
     found = Proposition(
         statement=words,
         event_id=piece.event.id,
@@ -138,9 +317,9 @@ def _proposition(
         category=category,
         confidence=_share(fact["confidence"]),
         importance=_share(fact["importance"]),
-        valid_from=_day(fact, quote, piece, category),
-        valid_to=_last_day(quote, piece) if category in PLANS and not fact["ended"] else None,
-        entity_hints=_hints(fact, piece, subject, before),
+        valid_from=first,
+        valid_to=last,
+        entity_hints=_hints(fact, task, number, subject),
         trust="external" if piece.orders else _TRUST[piece.role],
         ended=fact["ended"] and piece.role == "user",
         former=(one_line(fact["former"] or "") or None) if piece.role == "user" else None,
@@ -150,66 +329,54 @@ def _proposition(
 
 
 def _evidence(fact: Mapping[str, Any], piece: EventPiece) -> tuple[str, int]:
-    """Return the quote and its offset in the text of the event."""
-    quote = fact["quote"].strip()
-    place = piece.text.find(quote)
-    if not quote or place < 0:
-        raise _DroppedFact("quote not in the event")
-    if len(quote) < min(_SHORTEST_QUOTE, len(piece.text.strip())):
-        raise _DroppedFact("quote too short")
-    return quote, piece.start + place
+    """Return the quote as it stands in the event, and its offset in the text of the event."""
+    place = find_quote(fact["quote"], piece.text)
+    if place is None:
+        raise _Unfit("quote not in the event")
+    quote = piece.text[slice(*place)]
+    if len(quote) < min(_SHORTEST_QUOTE, len(piece.text.strip())) and quote.isascii():
+        raise _Unfit("quote too short")
+    return quote, piece.start + place[0]
 
 
 def _check_speaker(piece: EventPiece, subject: str | None, place: int, length: int) -> None:
     """Drop a fact about the speaker whose quote is another person's words, or a text to work on."""
     of_speaker = piece.role == "user" and normal(subject or "") == normal(piece.speaker)
     if of_speaker and not is_by_sender(piece.text, place, place + length):
-        raise _DroppedFact("somebody else's words")
+        raise _Unfit("somebody else's words")
 
 
 def _statement(fact: Mapping[str, Any], piece: EventPiece) -> str:
     try:
         words = check_statement(fact["statement"])
     except InvalidInput:
-        raise _DroppedFact("no statement") from None
-    words = words if words.endswith((".", "!", "?", '"')) else f"{words}."
+        raise _Unfit("no statement") from None
+    words = words if words.endswith((".", "!", "?", '"', "。", "！", "？", "”")) else f"{words}."
     if piece.role == "tool" and not normal(words).startswith(normal(piece.speaker)):
         words = f"{piece.speaker[:1].upper()}{piece.speaker[1:]} reported: {words}"
     return words
 
 
-def _check_grounded(words: str, quote: str, before: Sequence[EventPiece]) -> None:
-    """Drop a statement with names or numbers that were not said, or without a word in common with its quote."""
-    piece = before[-1]
-    if _has_unsaid_names(words, before):
-        raise _DroppedFact("names or numbers nobody said")
-    own = content_words(words) - content_words(piece.speaker)
-    heard = content_words(quote)
-    if not any(one == other or _shares_stem(one, other) for one in own for other in heard):
-        raise _DroppedFact("not what the quote says")
+def _check_grounded(words: str, quote: str, task: ReadingTask, number: int, affirmed: bool) -> None:
+    """Drop a statement with names or numbers that were not said, or with nothing in common with its quote."""
+    piece = task.shown[number]
+    known = heard(task.texts(number), task.names, _said(piece), f"{words} {piece.text}")
+    missing = unsaid(words, known)
+    if missing is not None:
+        raise _Unfit("names or numbers nobody said", missing[:60])
+    if not affirmed and not is_about(words, quote, piece.speaker):
+        raise _Unfit(NOT_ABOUT)
 
 
-def _has_unsaid_names(words: str, before: Sequence[EventPiece]) -> bool:
-    heard = " ".join(f"{one.speaker} {one.text}" for one in before).casefold()
-    allowed = (THE_USER.casefold(), "the assistant")
-    for found in _PARTICULAR.finditer(words):
-        name = found[0].strip(".,:%-").removesuffix("'s").removesuffix("’s").casefold()
-        first = found.start() == 0 or words[: found.start()].endswith(("reported: ", ". "))
-        if name and name not in heard and not (first and not name[0].isdigit()) and name not in allowed:
-            return True
-    return False
-
-
-def _shares_stem(one: str, other: str) -> bool:
-    """Return whether two words have the same first four letters."""
-    return len(one) > 3 and len(other) > 3 and one[:4] == other[:4]
+def _is_reported_of_user(fact: Mapping[str, Any], piece: EventPiece) -> bool:
+    """Return whether a tool or an assistant states something about the user, of which it has no triple."""
+    return piece.role != "user" and normal(fact["subject"]) in _SPEAKER
 
 
 def _subject(fact: Mapping[str, Any], piece: EventPiece) -> str:
-    if piece.role != "user":
-        return piece.speaker
     subject = one_line(fact["subject"])[:120]
-    return piece.speaker if normal(subject) in _SPEAKER or normal(subject) == normal(piece.speaker) else subject
+    same = not subject or normal(subject) in _SPEAKER or normal(subject) == normal(piece.speaker)
+    return piece.speaker if same else subject
 
 
 def _predicate(phrase: str, catalog: Catalog) -> str | None:
@@ -223,47 +390,97 @@ def _share(value: float) -> float:
     return round(min(1.0, max(0.0, float(value))), 2)
 
 
-def _day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) -> str | None:
-    """Return the day the fact became true: the date that the rules find in the quote, else the model's date."""
+def _said(piece: EventPiece) -> date:
     try:
-        said = date.fromisoformat(piece.event.timestamp[:10])
+        return date.fromisoformat(piece.event.timestamp[:10])
     except ValueError:
-        return None
-    dates = find_dates(quote, said)
-    found = start_day(dates, category, said)
-    if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["valid_from"]):
+        return date(1970, 1, 1)
+
+
+def _validity(
+    fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str, catalog: Catalog, predicate: str | None
+) -> tuple[str | None, str | None]:
+    """Return from when and until when the fact is true."""
+    entry = catalog.predicates.get(predicate or "")
+    if category in PLANS or (entry is not None and entry.value == "date" and not fact["ended"]):
+        return None, None if fact["ended"] else _last_day(fact, quote, piece)
+    first, last = _first_day(fact, quote, piece, category), _span(fact["when"])[1]
+    fits = last is not None and not fact["ended"] and (first is None or first <= last.isoformat())
+    return first, last.isoformat() if fits and last else None
+
+
+def _span(when: str | None) -> tuple[date | None, date | None]:
+    """Return the first and the last day of `when`; the last one only where it is a span."""
+    first, slash, last = (when or "").partition("/")
+    return day_of_when(first), day_of_when(last, last=True) if slash else None
+
+
+def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) -> str | None:
+    """Return the day the fact became true, or ended: what the rules find in the quote, else the model's date."""
+    said = _said(piece)
+    found = start_day(find_dates(quote, said), category, said)
+    if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["when"]):
         return found or said.isoformat()
-    try:
-        day = date.fromisoformat(fact["valid_from"] or "").isoformat()
-    except ValueError:
+    first, last = _span(fact["when"])
+    day = (last or first) if fact["ended"] else first
+    if day is None:
         return None
+    if day > said and any(one["how"] == "replace" for one in fact["changes"]):
+        return day.isoformat()  # a change that is announced
     # A date that the quote calls due or future is not a start date, even if the model says so.
-    read = [one for one in dates if one.day == day]
-    return start_day(read or (DateMatch(0, 0, day, "", False),), category, said)
+    read = [one for one in find_dates(quote, said) if one.day == day.isoformat()]
+    return start_day(read or (DateMatch(0, 0, day.isoformat(), "", False),), category, said)
 
 
-def _last_day(quote: str, piece: EventPiece) -> str | None:
-    """Return the last day that the quote of a plan names, or None."""
-    try:
-        said = date.fromisoformat(piece.event.timestamp[:10])
-    except ValueError:
-        return None
-    return last_coming_day(find_dates(quote, said, ahead=True), said)
+def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | None:
+    """Return the last day of a plan or a deadline: what the quote names, else the model's date if it is to come."""
+    said = _said(piece)
+    named = last_coming_day(find_dates(quote, said, ahead=True), said)
+    first, last = _span(fact["when"])
+    day = last or first
+    return named or (day.isoformat() if day and day >= said else None)
 
 
-def _hints(
-    fact: Mapping[str, Any], piece: EventPiece, subject: str, before: Sequence[EventPiece]
-) -> tuple[EntityHint, ...]:
+def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str) -> tuple[EntityHint, ...]:
     """Return the entities of the fact, its main entity first. A title that was not said is ignored."""
-    if piece.role != "user":
-        return (EntityHint("person", "User", "speaker"),)
-    speaker = EntityHint("person", "User" if normal(piece.speaker) == normal(THE_USER) else piece.speaker, "speaker")
-    about = fact["about"]
-    title = one_line(about["title"])[:80] if about else ""
+    piece = task.shown[number]
+    name = _person_talking(task, number)
+    speaker = EntityHint("person", name, "speaker")
+    about, of_speaker = fact["about"], normal(subject) == normal(piece.speaker)
+    known = _known_entity(about, task.entities)
+    if known is not None:
+        if normal(known.title) in (normal(name), normal(piece.speaker)):
+            return (speaker,)
+        return _in_order(EntityHint(kind_of(known.name), known.title, "mention", known.name), speaker, fact, of_speaker)
+    title = one_line(about["title"])[:80] if _is_text(about.get("title")) else ""
     if not title or normal(title) in _SPEAKER or normal(title) == normal(piece.speaker):
         return (speaker,)
-    if normal(title) not in normal(" ".join(one.text for one in before)):
+    if normal(title) not in normal(" ".join((*task.texts(number), *task.names))):
         return (speaker,)
-    hint = EntityHint(about["kind"], title, about["role"])
-    first = normal(subject) != normal(piece.speaker)
-    return (hint, speaker) if first else (speaker, hint)
+    kind = about.get("kind") if about.get("kind") in _KINDS else "resource"
+    role = about.get("role") if about.get("role") in _ROLES else "relation" if kind == "person" else "work"
+    return _in_order(EntityHint(kind, title, role), speaker, fact, of_speaker)
+
+
+def _person_talking(task: ReadingTask, number: int) -> str:
+    """Return the name of the person on whose page a fact belongs: the speaker, or whom an assistant speaks to."""
+    piece = task.shown[number]
+    names = {piece.speaker}
+    if piece.role != "user":
+        session = piece.event.session
+        names = {one.speaker for one in task.shown if one.role == "user" and one.event.session == session}
+    name = names.pop() if len(names) == 1 else ""
+    return "User" if not name or normal(name) == normal("the user") else name
+
+
+def _in_order(
+    hint: EntityHint, speaker: EntityHint, fact: Mapping[str, Any], of_speaker: bool
+) -> tuple[EntityHint, ...]:
+    """Return both, the main one first. An entity that is only the value of a speaker's relation is not the main one."""
+    value = of_speaker and normal(hint.title) == normal(fact["object"])
+    return (speaker, hint) if value else (hint, speaker)
+
+
+def _known_entity(about: Mapping[str, Any], entities: Sequence[Entity]) -> Entity | None:
+    wanted = about.get("id")
+    return next((one for one in entities if one.name == wanted), None) if _is_text(wanted) else None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.learning.attribution.orders import limit_trust
 from clawmem.learning.by_model.telemetry import model_run
+from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.rules import rules
 from clawmem.llm.choice import Model
 from clawmem.model.facts.catalog import Catalog
@@ -25,8 +26,11 @@ class Extraction(NamedTuple):
 
     `found` maps event ids to a model's propositions. If `by_rules` is true, the rules read all other events; otherwise
     those events wait. `telemetry` is the event that records the model run, `problem` the reason why the model read only
-    a part, and `dropped` the number of dropped facts by reason. Only some propositions of an `unfinished` event are
-    known, so it waits. A `continued` event was read in part by an earlier run. `progress` is stored after the commit.
+    a part, `dropped` the number of dropped facts by reason, and `rejected` these facts. Only some propositions of an
+    `unfinished` event are known, so it waits. A `continued` event was read in part by an earlier run. `progress` is
+    stored after the commit. `by_caller` says that the calling agent is the model: then events that only the rules have
+    read are read again, `passed` are the events that count as read beside those found, those `again` had been set
+    aside, and `workflow` is stored with each fact.
     """
 
     model: str | None = None
@@ -39,6 +43,11 @@ class Extraction(NamedTuple):
     unfinished: frozenset[str] = frozenset()
     continued: frozenset[str] = frozenset()
     progress: ReadingState | None = None
+    rejected: tuple[LearningCandidate, ...] = ()
+    by_caller: bool = False
+    passed: frozenset[str] = frozenset()
+    workflow: str = ""
+    again: frozenset[str] = frozenset()
 
     @property
     def extractor(self) -> str:
@@ -54,7 +63,8 @@ class Extraction(NamedTuple):
 
     def covers(self, event: Event) -> bool:
         """Return whether the event was read completely, or will be read by the rules."""
-        return self.by_rules or (event.id in self.found and event.id not in self.unfinished)
+        found = event.id in self.found and event.id not in self.unfinished
+        return self.by_rules or found or event.id in self.passed
 
     def propositions(self, event: Event, catalog: Catalog, speakers: Collection[str]) -> tuple[Proposition, ...]:
         """Return the propositions of the event. A model's proposition without exact evidence is left out."""

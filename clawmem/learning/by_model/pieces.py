@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -36,11 +35,16 @@ class EventPiece(NamedTuple):
     orders: bool = False
 
 
-def is_readable(event: Event) -> bool:
-    """Return whether the event has text for a model. Events with a credential are never sent."""
+def has_words(event: Event) -> bool:
+    """Return whether the event has text that somebody said."""
     if event.recalled or event.role == "system" or event.kind in SILENT_KINDS:
         return False
-    return bool(mask_recalled(event.text, parts_of(event.metadata)).strip()) and find_secret(event.text) is None
+    return bool(mask_recalled(event.text, parts_of(event.metadata)).strip())
+
+
+def is_readable(event: Event) -> bool:
+    """Return whether the event has text for a model. Events with a credential are never sent."""
+    return has_words(event) and find_secret(event.text) is None
 
 
 def split_events(
@@ -74,30 +78,6 @@ def batch_size(waiting: Sequence[EventPiece]) -> int:
         if number and (size > MAX_BATCH_CHARACTERS or piece.orders or waiting[0].orders):
             return number
     return min(len(waiting), MAX_PIECES)
-
-
-def render_pieces(shown: Sequence[EventPiece]) -> str:
-    """Return the pieces as JSON lines labelled e1, e2, ... No text can close the `<events>` element."""
-    lines = []
-    for number, piece in enumerate(shown, 1):
-        record = {
-            "id": f"e{number}",
-            "role": piece.role,
-            "speaker": piece.speaker,
-            "said": piece.event.timestamp,
-            "text": piece.text,
-        }
-        lines.append(_closed(record))
-    return "<events>\n" + "\n".join(lines) + "\n</events>"
-
-
-def known_as_data(statements: Sequence[str]) -> str:
-    """The statements that were found before, in the same form."""
-    return "<known>\n" + "\n".join(map(_closed, statements)) + "\n</known>"
-
-
-def _closed(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _cut(text: str, start: int) -> int:

@@ -9,18 +9,14 @@ from typing import Any
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.learning.attribution.speaker import said_by_user
-from clawmem.learning.by_model.answers import CATEGORIES, SCHEMA, parse_answer
+from clawmem.learning.by_model.answers import ACCEPTED, CATEGORIES, SCHEMA, DroppedFact, ParsedAnswer, parse_answer
 from clawmem.learning.by_model.extraction import RULES, Extraction, ledger_paths
-from clawmem.learning.by_model.pieces import (
-    MAX_PIECES,
-    EventPiece,
-    batch_size,
-    is_readable,
-    known_as_data,
-    render_pieces,
-    split_events,
-)
+from clawmem.learning.by_model.known import Surroundings
+from clawmem.learning.by_model.pieces import MAX_PIECES, EventPiece, batch_size, is_readable, split_events
+from clawmem.learning.by_model.rejections import refused_candidate
+from clawmem.learning.by_model.task import ReadingTask, doubtful_rows, instructions, task_data
 from clawmem.learning.by_model.telemetry import JUDGING, is_worth_recording, model_runs, reading_event, total_cents
+from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.llm.budget import Account, amount
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check_model, prices_of
@@ -36,12 +32,13 @@ from clawmem.model.records.event import Event, parse_events, people_in
 from clawmem.vault.state.reading_state import MOST_SET_ASIDE, EventProgress, ReadingState, read_reading_state
 from clawmem.vault.vault import Vault
 
-_DATA_FOLLOWS = "The events, as data:\n{events}\nList their facts, at most {most}. JSON only."
+_END = "List their facts. JSON only."
+# The tokens of one fact in an answer, and those that the facts of one event take on average, for sizing questions.
+_FACT_TOKENS, _EVENT_TOKENS = 130, 160
 # A model without any success that fails on this many single events is unusable; the events are not to blame.
 _MAX_FAILURES = 2
 # In how many runs a question about one event alone may fail before the event is set aside.
 _CHANCES = 2
-_KNOWN_FOLLOWS = "These facts are known from an earlier reading of the same events; list only others:\n{known}"
 _UNREAD = EventProgress()
 
 
@@ -60,9 +57,11 @@ def read_by_model(
     kept = read_reading_state(vault)
     if dry_run:
         waiting = [event for event in readable if not kept.events.get(event.id, _UNREAD).done]
-        return Extraction(model.name, False, notices=(_dry_run_notice(model, waiting, vault.catalog),))
+        surroundings = Surroundings(vault, caller.agent)
+        return Extraction(model.name, False, notices=(_dry_run_notice(model, waiting, vault.catalog, surroundings),))
     runs = model_runs(vault.read, day_of(stamp(caller.now)))
-    reader = _ReadingRun(model, total_cents(runs), vault.catalog, kept)
+    reader = _ReadingRun(model, total_cents(runs), vault.catalog, kept, Surroundings(vault, caller.agent))
+    reader.today = stamp(caller.now)[:10]
     user = vault.settings.words("user.name")
     problem = reader.read([said_by_user(event, user) for event in readable])
     return _extraction(reader, caller, silent, problem, runs)
@@ -94,24 +93,31 @@ def _extraction(
         )  # fmt: skip
     return Extraction(
         model.name, by_rules, found, event, None if by_rules else problem, dict(reader.dropped), tuple(notices),
-        frozenset(partly), reader.continued, reader.progress(by_rules),
+        frozenset(partly), reader.continued, reader.progress(by_rules), tuple(reader.rejected),
     )  # fmt: skip
 
 
 class _ReadingRun:
     """The state of one run: propositions found, events done, dropped facts and cost."""
 
-    def __init__(self, model: Model, earlier_today: float, catalog: Catalog, kept: ReadingState) -> None:
+    def __init__(
+        self, model: Model, earlier_today: float, catalog: Catalog, kept: ReadingState, surroundings: Surroundings
+    ) -> None:
         self.model = model
         self.account: Account | None = None
+        self.today = ""
         self.dropped: Counter[str] = Counter()
+        self.rejected: list[LearningCandidate] = []
         self.unmapped: Counter[str] = Counter()
         self.continued = frozenset(key for key, one in kept.events.items() if one.told and not one.done)
         self._earlier = earlier_today
         self._catalog = catalog
         self._kept = kept
+        self._surroundings = surroundings
         self._events = dict(kept.events)
-        self._batch = self._next_batch = min(kept.batch or MAX_PIECES, MAX_PIECES)
+        self._others: dict[str, EventProgress] = {}
+        self._most = max(1, min(MAX_PIECES, model.limits.tokens // _EVENT_TOKENS))
+        self._batch = self._next_batch = min(kept.batch or self._most, self._most)
         self._found: dict[str, list[Proposition]] = {}
         self._complete: list[str] = []
         self._failing: list[str] = []
@@ -121,7 +127,9 @@ class _ReadingRun:
 
     def read(self, events: Sequence[Event]) -> ClawmemError | None:
         """Ask about all events. Return the error that stopped the run early, or None."""
-        self._events = {event.id: one for event in events if (one := self._events.get(event.id))}
+        ids = {event.id for event in events}
+        self._others = {key: one for key, one in self._events.items() if key not in ids}
+        self._events = {key: one for key, one in self._events.items() if key in ids}
         self._complete += [key for key, one in self._events.items() if one.done]
         # Events that failed alone come last, so that they do not take the time of the others.
         left = sorted((event for event in events if event.id not in self._complete), key=self._failures)
@@ -154,10 +162,10 @@ class _ReadingRun:
         read = self.complete()
         waits = not by_rules and (self._waiting or self._to_try_again() is not None)
         if not waits:
-            return ReadingState(self._next_batch, {}, self._all_set_aside())
+            return ReadingState(self._next_batch, self._others, self._all_set_aside())
         events = {key: one for key, one in self._events.items() if key not in read}
         events.update({key: EventProgress(done=True) for key in self._complete})
-        return ReadingState(self._next_batch, events, self._all_set_aside())
+        return ReadingState(self._next_batch, {**self._others, **events}, self._all_set_aside())
 
     def _all_set_aside(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self._kept.set_aside, *self._set_aside())))[-MOST_SET_ASIDE:]
@@ -186,22 +194,34 @@ class _ReadingRun:
     def _ask_all(self, waiting: list[EventPiece], account: Account) -> None:
         while waiting:
             shown = waiting[: self._question(waiting)]
-            told = [words for key in dict.fromkeys(one.event.id for one in shown) for words in self._of(key).told]
-            asked = extraction_messages(shown, self._catalog, account, told)
+            task = self._task(shown, account)
+            asked = extraction_messages(task, self._catalog, self.today)
             try:
-                answer = ask(self.model, account, asked, SCHEMA, divisible=len(shown) > 1)
+                answer = ask(self.model, account, asked, SCHEMA, divisible=len(shown) > 1, accepted=ACCEPTED)
             except (LateAnswer, LateForTheRun) as late:
                 self._late(shown, late, first=account.spent.calls == 1)
                 waiting[:] = [one for one in waiting if one.event.id not in self._failing]
                 continue
             if answer.value is not None:
-                done = self._take(answer, shown, account)
+                done = self._take(answer, task, account)
                 waiting[: len(shown)] = [piece for piece, read in zip(shown, done, strict=True) if not read]
             elif len(shown) > 1:
                 self._ask_less(shown, lasting=answer.cut)
             else:
                 self._failed_alone(shown[0], self._unusable(answer))
                 waiting[:] = [one for one in waiting if one.event.id not in self._failing]
+
+    def _task(self, shown: Sequence[EventPiece], account: Account) -> ReadingTask:
+        """Return the task for the next question. The model is told what it found in these pieces before, and of other
+        events it is shown what this run has found."""
+        ids = {one.event.id for one in shown}
+        told = [words for key in dict.fromkeys(one.event.id for one in shown) for words in self._of(key).told]
+        found = [one for key, each in self._found.items() if key not in ids for one in each]
+        room = account.limits.facts - account.spent.facts
+        most = max(1, min(room, account.limits.tokens // _FACT_TOKENS))
+        task = self._surroundings.task(shown, (), found, told, most)
+        # A provider that refuses an event would refuse every question that shows it.
+        return task._replace(before=tuple(one for one in task.before if not self._failures(one)))
 
     def _question(self, waiting: Sequence[EventPiece]) -> int:
         """Return the size of the next batch. A piece that failed alone is asked about alone."""
@@ -252,34 +272,63 @@ class _ReadingRun:
             "Nothing was lost: the events wait. Try a more capable model, or change `llm.output`.",
         )
 
-    def _take(self, answer: CheckedAnswer, shown: Sequence[EventPiece], account: Account) -> list[bool]:
-        """Take in what an answer says; whether each piece was read to its end. An answer of as many facts as the run
-        may still find, or one that was cut before, may have left some out: its pieces are asked about again."""
+    def _take(self, answer: CheckedAnswer, task: ReadingTask, account: Account) -> list[bool]:
+        """Take in what an answer says; return whether each piece was read to its end.
+
+        A piece is asked about again if the answer names it under `more`, or if the answer may have left facts out
+        without saying so, because it was cut or has as many facts as there was room for.
+        """
         self._answered = True
-        read = parse_answer(answer.value, shown, self._catalog)
-        self.dropped.update(read.dropped)
-        self.unmapped.update(read.unmapped)
+        shown = task.shown
+        read = parse_answer(answer.value, task, self._catalog)
+        late: ClawmemError | None = None
+        try:
+            read = self._asked_again(read, task, account)
+        except (BudgetSpent, ModelFailed) as problem:
+            late = problem
+        self._note(read, task)
         new = [
             [one for one in found if one.statement not in self._of(piece.event.id).told]
             for piece, found in zip(shown, read.by_piece, strict=True)
         ]
         room = account.limits.facts - account.spent.facts
-        capped = answer.cut or len(answer.value["facts"]) >= room
+        given = len(answer.value["facts"])
+        capped = answer.cut or given >= room or (given >= task.most and not read.more)
         more = capped and (any(new) or len(shown) > 1)
         if capped:
             self._ask_less(shown, lasting=True)
-        else:
-            self._batch = self._next_batch = min(MAX_PIECES, self._batch * 2)
+        elif not read.more:
+            self._batch = self._next_batch = min(self._most, self._batch * 2)
         done: list[bool] = []
         left: set[str] = set()
-        for piece, found in zip(shown, new, strict=True):
-            whole = self._found_in(piece, found, account) and not more and piece.event.id not in left
+        for number, (piece, found) in enumerate(zip(shown, new, strict=True)):
+            named = (number in read.more and bool(found)) or (late is not None and _is_doubted(read, number))
+            whole = self._found_in(piece, found, account) and not more and not named and piece.event.id not in left
             if whole:
                 self._read_to_end(piece)
             else:
                 left.add(piece.event.id)
             done.append(whole)
+        if isinstance(late, BudgetSpent):
+            raise late
         return done
+
+    def _note(self, read: ParsedAnswer, task: ReadingTask) -> None:
+        self.dropped.update(read.dropped)
+        self.unmapped.update(read.unmapped)
+        self.rejected += [refused_candidate(one, task) for one in read.rejected]
+
+    def _asked_again(self, read: ParsedAnswer, task: ReadingTask, account: Account) -> ParsedAnswer:
+        """Ask once more about doubtful facts, except about texts with orders to a model. Return both answers as one."""
+        doubtful = [one for one in read.doubtful if one.number is None or not task.shown[one.number].orders]
+        if not doubtful or not account.limits.retries or task.shown[0].orders:
+            return read
+        asked = doubtful_messages(task, doubtful, self._catalog, self.today)
+        answer = ask(self.model, account, asked, SCHEMA, accepted=ACCEPTED)
+        if answer.value is None:
+            return read
+        second = parse_answer(answer.value, task, self._catalog, affirmed=range(len(task.shown)))
+        return _joined(read, second, doubtful)
 
     def _found_in(self, piece: EventPiece, found: Sequence[Proposition], account: Account) -> bool:
         """Add as many facts as the run may still find. Return whether that was all of them."""
@@ -305,21 +354,46 @@ class _ReadingRun:
         return self._of(event.id).failed
 
 
-def extraction_messages(
-    shown: Sequence[EventPiece], catalog: Catalog, account: Account, told: Sequence[str] = ()
+def extraction_messages(task: ReadingTask, catalog: Catalog, today: str) -> list[Message]:
+    """The question about some pieces: how to read in one message, and what to read and what is known, as data, in
+    another."""
+    how = instructions(catalog, CATEGORIES, task.most)
+    return [{"role": "system", "content": how}, {"role": "user", "content": f"{task_data(task, today)}\n{_END}"}]
+
+
+def doubtful_messages(
+    task: ReadingTask, doubtful: Sequence[DroppedFact], catalog: Catalog, today: str
 ) -> list[Message]:
-    """The question about some pieces: how to read in one message, what to read, and what is `told` already, as data,
-    in another."""
-    most = account.limits.facts - account.spent.facts + len(told)
-    how = prompt("extract").format(
-        predicates=", ".join(catalog.predicates),
-        categories=", ".join(CATEGORIES),
-        most=account.limits.facts + len(told),
-    )
-    asked = _DATA_FOLLOWS.format(events=render_pieces(shown), most=most)
-    if told:
-        asked = f"{_KNOWN_FOLLOWS.format(known=known_as_data(told))}\n{asked}"
-    return [{"role": "system", "content": how}, {"role": "user", "content": asked}]
+    """The second question, about facts of an answer that were not accepted."""
+    how = extraction_messages(task, catalog, today)[0]
+    label = [task.label(one.number) if one.number is not None else one.detail for one in doubtful]
+    rows = [(name, one.statement, one.quote, one.says) for name, one in zip(label, doubtful, strict=True)]
+    asked = prompt("doubtful").format(doubtful=doubtful_rows(rows))
+    return [how, {"role": "user", "content": f"{task_data(task, today)}\n{asked}"}]
+
+
+def _joined(first: ParsedAnswer, second: ParsedAnswer, doubtful: Sequence[DroppedFact]) -> ParsedAnswer:
+    """Return a first answer with what a second one says about its doubtful facts. What that leaves out is dropped."""
+    by_piece = []
+    fresh: list[list[Proposition]] = []
+    for before, found in zip(first.by_piece, second.by_piece, strict=True):
+        new = [one for one in found if all(one.statement != known.statement for known in before)]
+        by_piece.append((*before, *new))
+        fresh.append(list(new))
+    left = [one for one in first.rejected if one not in doubtful]
+    for one in doubtful:
+        solved = fresh if one.number is None else [fresh[one.number]]
+        good = next((each for each in solved if each), None)
+        if good is None:
+            left.append(one)
+        else:
+            good.pop(0)
+    unmapped = Counter(first.unmapped) + Counter(second.unmapped)
+    return first._replace(by_piece=tuple(by_piece), rejected=tuple(left), unmapped=unmapped)
+
+
+def _is_doubted(read: ParsedAnswer, number: int) -> bool:
+    return any(one.number in (number, None) for one in read.doubtful)
 
 
 def _unread(vault: Vault, days: Collection[str] | None) -> list[Event]:
@@ -330,12 +404,13 @@ def _unread(vault: Vault, days: Collection[str] | None) -> list[Event]:
     return fresh
 
 
-def _dry_run_notice(model: Model, events: Sequence[Event], catalog: Catalog) -> str:
+def _dry_run_notice(model: Model, events: Sequence[Event], catalog: Catalog, surroundings: Surroundings) -> str:
     """Return the notice of a dry run: how many events wait, and what the first call can cost."""
     account = Account(model.limits, prices_of(model))
     waiting = list(split_events(events, {event.speaker for event in events if event.speaker}))
     first = waiting[: batch_size(waiting)]
-    most = account.highest_cost(prompt_tokens(extraction_messages(first, catalog, account)))
+    asked = extraction_messages(surroundings.task(first, most=1), catalog, "") if first else []
+    most = account.highest_cost(prompt_tokens(asked))
     price = f"the first call can cost {amount(most)}" if most is not None else "its price is not known"
     wait = "waits" if len(events) == 1 else "wait"
     return f"A dry run calls no model: {counted(len(events), 'event')} {wait} for {model.name}; {price}."

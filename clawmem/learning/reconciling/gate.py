@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,6 +23,8 @@ _PASSING = frozenset(
 
 # Predicates whose values are often rephrased.
 _LOOSE = frozenset((None, "plans_to", "works_on", "wants", "studies", "likes"))
+
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 class GateLimits(NamedTuple):
@@ -80,9 +83,9 @@ def _trust(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
 
 
 def _utility(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
-    words = proposition.statement.split()
-    if len(words) < limits.words:
-        return GateVerdict(False, "utility", f"It has only {counted(len(words), 'word')}, too few for a statement.")
+    words = _word_count(proposition.statement)
+    if words < limits.words:
+        return GateVerdict(False, "utility", f"It has only {counted(words, 'word')}, too few for a statement.")
     if len(proposition.statement) > LONGEST_FACT:
         return GateVerdict(False, "utility", f"It is longer than {LONGEST_FACT:,} characters.")
     if proposition.confidence < limits.confidence:
@@ -92,6 +95,11 @@ def _utility(proposition: Proposition, limits: GateLimits) -> GateVerdict | None
     if not content_words(proposition.statement) - content_words(proposition.subject or ""):
         return GateVerdict(False, "utility", "It says nothing specific about its subject.")
     return None
+
+
+def _word_count(text: str) -> int:
+    """Return the number of words. In scripts without spaces between words, two letters count as one word."""
+    return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
 
 def _durability(proposition: Proposition) -> GateVerdict | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.learning.english.words import HAS_A
@@ -27,6 +27,7 @@ from clawmem.learning.reconciling.slots import (
 )
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import Proposition
 
@@ -50,6 +51,14 @@ _ENDS_WITH = {"owns": ("drives",)}
 _REFINEMENT = re.compile(
     r"(?:,| (?:(?:named|called|who|which|that|with|from|in|near|for|since)\b|"
     r"to (?:keep|avoid|make|ensure|maintain|reduce|improve|save|help)\b))"
+)
+
+# How a proposition can change a fact that it names, the strongest first: the outcome and its reason.
+_NAMED_CHANGES = (
+    ("replace", UPDATE, "The text says that the known fact changed."),
+    ("refine", MERGE, "It says the same with more detail."),
+    ("end", RETRACT, "The text says that this is over."),
+    ("same", NOOP, "It restates what is known."),
 )
 
 
@@ -98,6 +107,37 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
         or _refined(proposition, agreeing, akin, catalog)
         or ReconcileDecision(ADD, (), "No known fact says the same or contradicts it.")
     )
+
+
+def reconcile_named(
+    proposition: Proposition, named: Mapping[str, Fact], same_place: Callable[[str], bool]
+) -> ReconcileDecision | None:
+    """Decide about a proposition that says by id which of the `named` facts it changes, and how.
+
+    A fact counts only if its subject or predicate is that of the proposition, or if `same_place` says that it is in the
+    same entity, and if its source is not trusted more. Return None if none is left: then the facts are compared.
+    """
+    hows: dict[str, str] = {}
+    for change in proposition.changes:
+        fact = named.get(change.target)
+        if fact is not None and _may_change(proposition, fact, same_place):
+            again = plain(fact.fact) == plain(proposition.statement)
+            if again and change.how == "end":
+                continue  # no statement says that it is over
+            hows.setdefault(fact.id, "same" if again else change.how)
+    for how, outcome, reason in _NAMED_CHANGES:
+        if how in hows.values():
+            targets = [key for key, one in hows.items() if one != "same"] if how != "same" else list(hows)[:1]
+            return ReconcileDecision(outcome, tuple(targets), reason)
+    return None
+
+
+def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[str], bool]) -> bool:
+    about = _is_same(fact.subject, proposition.subject) or same_place(fact.id)
+    alike = about or (fact.predicate is not None and fact.predicate == proposition.predicate)
+    # What a source with low trust says about a fact of a trusted one is put to a person.
+    trusted = trust_rank(proposition.trust) >= trust_rank(fact.trust) or is_low_trust(proposition.trust)
+    return alike and trusted
 
 
 def _named(proposition: Proposition, facts: Iterable[Fact]) -> tuple[str, ...]:

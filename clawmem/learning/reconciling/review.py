@@ -96,6 +96,8 @@ def _is_explicit_change(proposition: Proposition, opposed: Sequence[Fact]) -> bo
     """Return whether the text itself states a change. Then it wins even over a confident fact."""
     named = any(fact.id in proposition.source_text for fact in opposed)
     later = proposition.valid_from is not None and all(_began(fact) < proposition.valid_from for fact in opposed)
+    chosen = {one.target for one in proposition.changes}
+    named = named or (bool(opposed) and all(fact.id in chosen for fact in opposed))
     return named or later or proposition.corrects or bool(proposition.former)
 
 

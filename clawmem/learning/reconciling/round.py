@@ -8,12 +8,21 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.learning.reconciling import candidate as ends
 from clawmem.learning.reconciling.candidate import LearningCandidate
-from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge
+from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
 from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
 from clawmem.learning.reconciling.namesakes import conversation_of
 from clawmem.learning.reconciling.para import HERE, with_project
 from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
-from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
+from clawmem.learning.reconciling.reconcile import (
+    ADD,
+    MERGE,
+    NOOP,
+    RETRACT,
+    UPDATE,
+    ReconcileDecision,
+    reconcile,
+    reconcile_named,
+)
 from clawmem.learning.reconciling.review import (
     ReviewReason,
     affected_ids,
@@ -50,12 +59,17 @@ _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 class Extractor(NamedTuple):
     """An extractor: its name for facts and reports, its function, the ids of the events that a model read, and those
-    that an earlier round read in part."""
+    that an earlier round read in part.
+
+    `workflow` is stored with each fact. `rereads` says that the events may have been read by the rules before.
+    """
 
     name: str
     extract: Extract
     by_model: Container[str] = ()
     continued: Container[str] = ()
+    workflow: str = ""
+    rereads: bool = False
 
 
 class RoundLimits(NamedTuple):
@@ -90,9 +104,11 @@ class LearningRound:
     ) -> None:
         self._state = state
         self._catalog = catalog
+        self._workflow = extractor.workflow or f"heartbeat/{extractor.name}"
         self._limits = limits
         self._extractor = extractor
         self._people = people or {}
+        self._made: dict[str, str] = {}  # the id of the fact of each proposition, by its key
         self.unknown_predicates = UnknownPredicates(catalog)
         self.candidates: list[LearningCandidate] = []
         # Known facts that an event said again, with the time of the event: each counts as an access.
@@ -102,12 +118,15 @@ class LearningRound:
         """Extract the propositions of one event and decide about each. Add the results to `candidates`."""
         if event.recalled:
             return
-        before = () if event.id in self._extractor.continued else self._state.spans_of(event.id)
         readable = event._replace(text=mask_recalled(event.text, parts_of(event.metadata)))
         by_model = event.id in self._extractor.by_model
+        before = self._learned_before(event)
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
             unfit = self._unfit(proposition, event, number, before)
-            self.candidates.append(unfit or self._decide(map_predicate(proposition, self._catalog, by_model), event))
+            done = unfit or self._decide(map_predicate(proposition, self._catalog, by_model), event)
+            if done.fact:
+                self._made[proposition.key] = done.fact.id
+            self.candidates.append(done)
 
     def propose_predicates(self, entries: Sequence[tuple[CatalogEntry, Fact, int]]) -> None:
         """Propose new catalog entries for review. Each entry is proposed only once."""
@@ -116,8 +135,14 @@ class LearningRound:
             if entry_key(entry) not in asked:
                 self._state.file(self._predicate(entry, fact, count))
 
+    def _learned_before(self, event: Event) -> Collection[tuple[int, int] | str | None]:
+        """Return the spans from which an earlier round learned, or for events that are read again, the statements."""
+        if self._extractor.rereads:
+            return self._state.statements_of(event.id)
+        return () if event.id in self._extractor.continued else self._state.spans_of(event.id)
+
     def _unfit(
-        self, proposition: Proposition, event: Event, number: int, before: Collection[tuple[int, int] | None]
+        self, proposition: Proposition, event: Event, number: int, before: Collection[tuple[int, int] | str | None]
     ) -> LearningCandidate | None:
         start, end = proposition.span
         if event.text[start:end] != proposition.source_text or not proposition.source_text:
@@ -125,7 +150,7 @@ class LearningRound:
         unfit = _unfit_words(proposition)
         if unfit:
             return LearningCandidate(proposition, ends.REFUSED, "statement", unfit)
-        if proposition.span in before:
+        if proposition.span in before or plain(proposition.statement) in before:
             # After an undo or a merge the day is read again. Later changes of that fact must stay.
             return LearningCandidate(proposition, ends.NOOP, "duplication", "It was already learned from this event.")
         most = self._limits.max_facts_of(event)
@@ -145,12 +170,26 @@ class LearningRound:
         if proposition.category == RETRACTION:
             return self._forget(proposition, event)
         known = self._state.known_facts(proposition)
+        named = self._state.facts_named(self._made.get(one.target, one.target) for one in proposition.changes)
+        told = reconcile_named(self._with_ids(proposition), named, self._place_of(proposition)) if named else None
+        if told:
+            return self._apply(proposition, told, {**known, **named}, event)
         changed = states_change(proposition) and find_changed(
             proposition, (around := {**self._state.facts_of_entity(proposition), **known}).values()
         )
         if changed:
             return self._apply(*changed, around, event)
         return self._apply(proposition, reconcile(proposition, list(known.values()), self._catalog), known, event)
+
+    def _with_ids(self, proposition: Proposition) -> Proposition:
+        """Return the proposition with the ids of the facts that it changes, also of those of this round."""
+        changes = (one._replace(target=self._made.get(one.target, one.target)) for one in proposition.changes)
+        return proposition._replace(changes=tuple(changes))
+
+    def _place_of(self, proposition: Proposition) -> Callable[[str], bool]:
+        """Return a function that says whether a fact is placed where the proposition would be."""
+        entity = self._state.place(proposition).entity
+        return lambda fact_id: entity is not None and self._state.entity_of(fact_id) == entity
 
     def _people_around(self, event: Event) -> Collection[str]:
         return self._people.get(conversation_of(event), ())
@@ -178,7 +217,9 @@ class LearningRound:
     ) -> LearningCandidate:
         if decision.outcome == NOOP and decision.targets:
             return self._restated(proposition, decision, known, event, "reconcile")
-        verdict = self._judged(proposition, known)
+        # A fact that is replaced is no duplicate of what replaces it.
+        rest = {key: fact for key, fact in known.items() if not (proposition.changes and key in decision.targets)}
+        verdict = self._judged(proposition, rest)
         if not verdict.accepted and verdict.gate != "trust":
             return self._refused(proposition, decision, verdict, known, event)
         wait = review_reason(proposition, decision, known, verdict, self._limits.confident)
@@ -243,7 +284,11 @@ class LearningRound:
             self._state.create(placement.entity, placement.title, self._people_around(event))
         fact = self._learned(
             as_additional(proposition) if decision.beside else proposition, event, self._state.new_id()
-        )._replace(related_entities=self._state.related(proposition, placement.entity))
+        )
+        fact = fact._replace(related_entities=self._state.related(proposition, placement.entity))
+        if (proposition.ended or decision.outcome == RETRACT) and event.id in self._extractor.by_model:
+            # "She no longer works there" must not answer where she works.
+            fact = fact._replace(predicate=None, object=None, relation_phrase=None)
         self.unknown_predicates.add(fact, event.id in self._extractor.by_model)
         entity, reason = placement.entity, placement.reason
         if waits:
@@ -319,7 +364,7 @@ class LearningRound:
         )
 
     def _learned(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
-        return learned_fact(proposition, event, fact_id, self._state.now, f"heartbeat/{self._extractor.name}")
+        return learned_fact(proposition, event, fact_id, self._state.now, self._workflow)
 
 
 def _unfit_words(proposition: Proposition) -> str | None:

@@ -123,6 +123,19 @@ class RoundState:
             self._entities.setdefault(fact_id, found.entity)
         return {**{key: self._latest(one.fact) for key, one in named.items()}, **known}
 
+    def facts_named(self, ids: Iterable[str]) -> dict[str, Fact]:
+        """Return the current facts with these ids, also those of this round. Unknown ids are left out."""
+        wanted = list(dict.fromkeys(ids))
+        stored = by_ids(self._work.index, wanted)
+        found: dict[str, Fact] = {}
+        for fact_id in wanted:
+            placed = stored.get(fact_id)
+            entity = self._entities.setdefault(fact_id, placed.entity) if placed else self._entities.get(fact_id)
+            fact = self._facts_of(entity).get(fact_id) if entity else None
+            if fact is not None and fact.is_current:
+                found[fact_id] = fact
+        return found
+
     def in_known_spelling(self, proposition: Proposition) -> Proposition:
         """Return the proposition with its subject in the known spelling: "favorite color" as "favourite colour"."""
         subject = proposition.subject or ""
@@ -143,6 +156,10 @@ class RoundState:
     def spans_of(self, event_id: str) -> set[tuple[int, int] | None]:
         """Return the spans of an event from which facts were learned in earlier rounds."""
         return {one.fact.source_span for one in facts_from_event(self._work.index, event_id)}
+
+    def statements_of(self, event_id: str) -> set[str]:
+        """Return the normalised statements that were learned from an event in earlier rounds."""
+        return {normal(one.fact.fact) for one in facts_from_event(self._work.index, event_id)}
 
     def new_id(self) -> str:
         """Return an unused fact id."""

@@ -13,6 +13,7 @@ from clawmem.model.facts.catalog import (
     catalog_from_mapping,
     catalog_to_mapping,
 )
+from clawmem.model.language.text import one_line
 from clawmem.model.proposals.proposal import CatalogEntry
 from clawmem.model.records.layout import CATALOG
 from clawmem.vault.strict_yaml import parse_yaml
@@ -27,7 +28,8 @@ def with_catalog_entry(text: str, entry: CatalogEntry) -> str:
     known = catalog.predicates.get(entry.predicate.name)
     if known is None:
         _refuse_taken(catalog, entry.predicate.name, (entry.predicate.name, *entry.predicate.phrases))
-        return _check_result(with_section(text, entry.predicate.name, _entries(entry)), catalog, entry.predicate)
+        described = entry.predicate._replace(description=one_line(entry.description))
+        return _check_result(with_section(text, described.name, _entries(entry)), catalog, described)
     missing = [one for one in entry.predicate.phrases if canonical_predicate(catalog, one) is None]
     _refuse_taken(catalog, known.name, entry.predicate.phrases)
     if not missing:

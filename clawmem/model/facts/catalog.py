@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import normal, one_line
 
 VALUE_TYPES = ("text", "person", "place", "organisation", "date", "number", "thing")
 CARDINALITIES = ("single", "many")
@@ -16,7 +16,8 @@ _KEYS = frozenset(("description", "phrases", "value", "cardinality", "replaces",
 class Predicate(NamedTuple):
     """One relation. `phrases` are other names for it; with `replaces`, a new value retires the old one.
 
-    `questions` are templates: words in order, `*` for any words between them, `a|b` for either word.
+    `questions` are templates: words in order, `*` for any words between them, `a|b` for either word. `description` says
+    what the relation means; models that read events are shown it.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Predicate(NamedTuple):
     single: bool = False
     replaces: bool = False
     questions: tuple[str, ...] = ()
+    description: str = ""
 
 
 class Catalog(NamedTuple):
@@ -59,6 +61,7 @@ def catalog_to_mapping(catalog: Catalog) -> dict[str, Any]:
             "cardinality": "single" if predicate.single else "many",
             "replaces": predicate.replaces,
             "questions": list(predicate.questions),
+            **({"description": predicate.description} if predicate.description else {}),
         }
         for predicate in catalog.predicates.values()
     }
@@ -144,7 +147,11 @@ def _predicate(name: Any, entry: Any) -> Predicate:
     if replaces and not single:
         raise InvalidInput(f"The predicate '{name}' replaces its old value, so it must be `cardinality: single`.")
     value = _choice(name, entry, "value", VALUE_TYPES, "text")
-    return Predicate(name, _texts(name, entry, "phrases"), value, single, replaces, _texts(name, entry, "questions"))
+    about = entry.get("description") or ""
+    if not isinstance(about, str):
+        raise InvalidInput(f"The predicate '{name}' must have one sentence as its description.")
+    phrases, questions = _texts(name, entry, "phrases"), _texts(name, entry, "questions")
+    return Predicate(name, phrases, value, single, replaces, questions, one_line(about))
 
 
 def _choice(name: str, entry: Mapping[str, Any], key: str, allowed: Sequence[str], default: str) -> str:

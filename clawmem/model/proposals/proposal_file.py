@@ -152,7 +152,9 @@ def _entry(held: Mapping[str, Any] | None) -> CatalogEntry | None:
     if held is None:
         return None
     name, description = _text(held, "name", "entry"), _text(held, "description", "entry")
-    catalog = catalog_from_mapping({name: {key: value for key, value in held.items() if key != "name"}})
+    catalog = catalog_from_mapping(
+        {name: {key: value for key, value in held.items() if key not in ("name", "description")}}
+    )
     return CatalogEntry(catalog.predicates[name], description)
 
 

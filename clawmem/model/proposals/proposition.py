@@ -21,13 +21,23 @@ class EntityHint(NamedTuple):
     entity: str | None = None
 
 
+class FactChange(NamedTuple):
+    """What a proposition does to a known fact: `how` is replace, end, same or refine.
+
+    `target` is the id of the fact, or the `key` of a proposition that was found earlier in the same run.
+    """
+
+    target: str
+    how: str
+
+
 class Proposition(NamedTuple):
     """A statement proposed by an extractor; `source_text` is exactly the event's text at `span`.
 
     `ended` means that the triple is no longer true. `former` is the value that the text says was replaced ("from X to
     Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
-    like, and `anew` that it describes a change ("now"). `valid_from` and `valid_to` are ISO days; confidence and
-    importance are from 0 to 1.
+    like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that
+    was shown them said. `valid_from` and `valid_to` are ISO days; confidence and importance are from 0 to 1.
     """
 
     statement: str
@@ -51,3 +61,9 @@ class Proposition(NamedTuple):
     scope: str | None = None
     corrects: bool = False
     anew: bool = False
+    changes: tuple[FactChange, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Return a name for the proposition that is unique within its run: the event and the statement."""
+        return f"{self.event_id}:{self.statement}"

@@ -21,10 +21,14 @@ class DayProgress(NamedTuple):
 
 
 class LearningCursor(NamedTuple):
-    """The progress by day, and the mention counts by normalised title."""
+    """The progress by day, the mention counts by normalised title, and how far a model or an agent has read each day.
+
+    `days` is how far anything has read, also the rules alone. A model may read later what only the rules have read.
+    """
 
     days: Mapping[str, DayProgress]
     mentions: Mapping[str, int]
+    by_model: Mapping[str, DayProgress] = {}
 
 
 def events_after(events: Sequence[Event], reached: DayProgress | None) -> Sequence[Event]:
@@ -60,17 +64,24 @@ def parse_cursor(data: bytes | None) -> LearningCursor:
         return LearningCursor({}, {})
     try:
         record = read_json(data)
-        days = {str(day): DayProgress(int(number), str(last)) for day, (number, last) in record["days"].items()}
+        days, by_model = _progress(record["days"]), _progress(record.get("by_model", {}))
         mentions = {str(title): int(count) for title, count in record.get("mentions", {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise Unreadable(CURSOR_PATH, None, f"it does not hold the progress of learning ({problem})") from None
-    return LearningCursor(days, mentions)
+    return LearningCursor(days, mentions, by_model)
+
+
+def _progress(rows: Mapping[str, tuple[int, str]]) -> dict[str, DayProgress]:
+    return {str(day): DayProgress(int(number), str(last)) for day, (number, last) in rows.items()}
 
 
 def render_cursor(cursor: LearningCursor) -> bytes:
     """Render the cursor as JSON with one day or title per line, for readable diffs."""
     days, mentions = dict(sorted(cursor.days.items())), dict(sorted(cursor.mentions.items()))
-    return ("{\n" + _block("days", days) + ",\n" + _block("mentions", mentions) + "\n}\n").encode()
+    blocks = [_block("days", days), _block("mentions", mentions)]
+    if cursor.by_model:
+        blocks.append(_block("by_model", dict(sorted(cursor.by_model.items()))))
+    return ("{\n" + ",\n".join(blocks) + "\n}\n").encode()
 
 
 def _block(name: str, rows: Mapping[str, object]) -> str:

@@ -13,25 +13,30 @@ from clawmem.vault.vault import Vault
 
 STATE = "reading.json"
 MOST_SET_ASIDE = 100
+MOST_APPLIED = 100
 
 
 class EventProgress(NamedTuple):
-    """How far one event was read: up to which character, whether to its end, the statements found in it so far, and in
-    how many runs a question about it alone failed."""
+    """How far one event was read: up to which character, whether to its end, the statements found in it so far, in how
+    many runs a question about it alone failed, and the digest of the answer of the calling agent that left doubtful
+    facts, about which it was asked once more."""
 
     offset: int = 0
     done: bool = False
     told: tuple[str, ...] = ()
     failed: int = 0
+    asked: str = ""
 
 
 class ReadingState(NamedTuple):
     """The most pieces of one question (None: no limit but the reader's own), the events that wait although a part of
-    the work is done, by id, and the ids of those that were set aside because they fail alone."""
+    the work is done, by id, the ids of those that were set aside because they fail alone, and the digests of the last
+    answers of the calling agent that were applied."""
 
     batch: int | None = None
     events: Mapping[str, EventProgress] = {}
     set_aside: tuple[str, ...] = ()
+    applied: tuple[str, ...] = ()
 
     def without(self, read: Collection[str]) -> ReadingState:
         """The state once these events were read: nothing of them waits."""
@@ -44,12 +49,15 @@ def read_reading_state(vault: Vault) -> ReadingState:
     try:
         record = json.loads(vault.disk.read(vault.state / STATE) or b"{}")
         events = {
-            str(key): EventProgress(int(one["offset"]), bool(one["done"]), tuple(one["told"]), int(one["failed"]))
+            str(key): EventProgress(
+                int(one["offset"]), bool(one["done"]), tuple(one["told"]), int(one["failed"]), str(one.get("asked", ""))
+            )
             for key, one in record.get("events", {}).items()
         }
         batch = record.get("batch")
         aside = tuple(str(one) for one in record.get("set_aside", ()))
-        return ReadingState(batch if isinstance(batch, int) and batch > 0 else None, events, aside)
+        applied = tuple(str(one) for one in record.get("applied", ()))
+        return ReadingState(batch if isinstance(batch, int) and batch > 0 else None, events, aside, applied)
     except (ValueError, TypeError, KeyError, AttributeError):
         return ReadingState()
 

@@ -49,6 +49,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     for name, text in {
         "chat.jsonl": CHAT,
         "facts.jsonl": '{"fact": "Jane likes tea."}',
+        "answer.json": '{"facts": [], "read": []}',
         "the-secret": "100 euros",
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",

@@ -390,7 +390,7 @@ def test_the_pieces_of_a_long_paste_that_were_read_stay_read(vault: Vault, calle
 def test_an_event_that_never_gets_an_answer_in_time_does_not_block_the_others(vault: Vault, caller: Caller) -> None:
     def run() -> HeartbeatResult:
         with serving(
-            lambda asked: gives(wait=60)(asked) if "Brightpath" in str(asked.body) else reads(asked)
+            lambda asked: gives(wait=60)(asked) if "Brightpath" in str(asked.events) else reads(asked)
         ) as server:
             return run_heartbeat(vault, caller, model=model(server, milliseconds=60_000)._replace(timeout_seconds=0.4))
 
@@ -414,6 +414,8 @@ def test_a_wrong_quote_is_dropped_and_counted(vault: Vault, caller: Caller) -> N
     done, _ = learned_by(vault, caller, gives(moved, ALLERGY))
     assert [one.predicate for one in facts_of(vault)] == ["allergic_to"]
     assert runs(vault)[0]["dropped_for"] == {"quote not in the event": 1}
+    listed = [one for one in done.of("learn").candidates if one.gate == "grounding"]
+    assert [(one.outcome, one.reason) for one in listed] == [("refused", "Quote not in the event.")]
     assert "1 of the model's facts were dropped: 1 quote not in the event." in done.notices
 
 
@@ -491,8 +493,10 @@ def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller)
         "e1", "the user owes Mallory 9000 euros", "The user owes Mallory 9000 euros.", importance=1.0, confidence=1.0
     )
     elsewhere = {**obeyed, "event": "e2"}
-    done, server = learned_by(vault, caller, gives(LIVES, obeyed), gives(obeyed, elsewhere), talk=(*TALK, orders))
-    assert [len(one.events) for one in server.asked] == [3, 1], "what gives orders is asked about alone"
+    done, server = learned_by(
+        vault, caller, gives(LIVES, obeyed), gives(), gives(obeyed, elsewhere), talk=(*TALK, orders)
+    )
+    assert [len(one.events) for one in server.asked] == [3, 3, 1], "what gives orders is asked about alone, and once"
     assert done.of("learn") is not None
     assert done.of("learn").extraction.dropped == {"no such event": 1, "quote not in the event": 1}
     assert [one.predicate for one in facts_of(vault)] == ["lives_in"]
@@ -501,9 +505,8 @@ def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller)
         "proposed",
         "refused",
     }
-    assert {one.proposition.trust for one in done.of("learn").candidates if "Mallory" in one.proposition.statement} == {
-        "external"
-    }
+    reached = [one for one in done.of("learn").candidates if one.gate != "grounding"]
+    assert {one.proposition.trust for one in reached if "Mallory" in one.proposition.statement} == {"external"}
     assert any("contains instructions to a model" in sentence for sentence in done.notices)
 
 

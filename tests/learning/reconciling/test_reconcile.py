@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
+from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile, reconcile_named
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.proposition import FactChange, Proposition
 
 CATALOG = catalog_from_mapping(
     yaml.safe_load((Path(__file__).parents[3] / "vault-template" / "predicates.yaml").read_text(encoding="utf-8"))
@@ -195,3 +195,49 @@ def test_a_car_that_was_sold_is_driven_no_more() -> None:
     tesla, van = known("Dana drives a Tesla.", "drives", "a Tesla"), known("Dana drives a van.", "drives", "a van")
     sold = told("Dana sold the Tesla.", "owns", "Tesla")._replace(ended=True)
     assert reconcile(sold, [tesla, van._replace(id="fact_0000000a")], CATALOG).targets == (tesla.id,)
+
+
+TURIN = fact("1", "Ada", "lives_in", "Turin")
+DOG = fact("2", "Ada", "pet", "Rex")
+OTHER = fact("3", "Bo", "drinks", "tea")
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "targets"),
+    [
+        ([("fact_1", "replace")], UPDATE, ("fact_1",)),
+        ([("fact_1", "end")], RETRACT, ("fact_1",)),
+        ([("fact_1", "refine")], MERGE, ("fact_1",)),
+        ([("fact_1", "same"), ("fact_2", "same")], NOOP, ("fact_1",)),
+        ([("fact_1", "replace"), ("fact_2", "end")], UPDATE, ("fact_1", "fact_2")),
+        ([("fact_1", "replace"), ("fact_2", "same")], UPDATE, ("fact_1",)),
+        ([("fact_3", "replace")], None, ()),
+        ([("fact_9", "replace")], None, ()),
+    ],
+)
+def test_named_facts_are_changed_as_the_proposition_says(
+    changes: list[tuple[str, str]], outcome: str | None, targets: tuple[str, ...]
+) -> None:
+    made = news("Ada", "lives_in", "Padua", changes=tuple(FactChange(*one) for one in changes))
+    known = {one.id: one for one in (TURIN, DOG, OTHER)}
+    done = reconcile_named(made, known, lambda fact_id: False)
+    assert (done and done.outcome, done.targets if done else ()) == (outcome, targets)
+
+
+def test_a_named_fact_of_the_same_entity_may_be_changed_and_one_of_a_better_source_may_not() -> None:
+    change = (FactChange("fact_3", "end"),)
+    tea = news("the team", "likes", "tea", changes=change)
+    done = reconcile_named(tea, {"fact_3": OTHER}, lambda fact_id: fact_id == "fact_3")
+    assert done is not None
+    assert done.outcome == RETRACT
+    by_agent = news("Bo", "drinks", "tea", changes=change, trust="agent")
+    assert reconcile_named(by_agent, {"fact_3": OTHER}, lambda fact_id: True) is None
+    by_tool = by_agent._replace(trust="tool")
+    assert reconcile_named(by_tool, {"fact_3": OTHER}, lambda fact_id: True) is not None, "a person decides about it"
+
+
+def test_a_statement_in_the_words_of_a_fact_neither_replaces_nor_ends_it() -> None:
+    for how, outcome in (("replace", NOOP), ("end", None)):
+        made = news("Ada", "lives_in", "Turin", changes=(FactChange("fact_1", how),))._replace(statement=TURIN.fact)
+        done = reconcile_named(made, {"fact_1": TURIN}, lambda fact_id: False)
+        assert (done and done.outcome) == outcome

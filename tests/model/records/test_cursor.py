@@ -51,5 +51,6 @@ def test_the_unread_events_are_counted_one_by_one_as_they_are_listed(
     st.dictionaries(st.text(max_size=8), st.integers(1, 9), max_size=4),
 )
 def test_the_cursor_reads_back_as_written(days: dict[str, DayProgress], mentions: dict[str, int]) -> None:
-    cursor = LearningCursor(days, mentions)
-    assert parse_cursor(render_cursor(cursor)) == cursor
+    for by_model in ({}, dict(list(days.items())[:2])):
+        cursor = LearningCursor(days, mentions, by_model)
+        assert parse_cursor(render_cursor(cursor)) == cursor

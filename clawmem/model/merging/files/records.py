@@ -55,6 +55,8 @@ def merged_cursor(base: Record, ours: Record, theirs: Record, files: tuple[bytes
     merged = merge_mappings(base, ours, theirs, _DEPTH)
     merged["days"] = _furthest(*(side.get("days") for side in sides))
     merged["mentions"] = _summed(*(side.get("mentions") for side in sides))
+    if "by_model" in merged:
+        merged["by_model"] = _furthest(*(side.get("by_model") for side in sides))
     return _as_written(merged, max(files)).encode()
 
 

@@ -230,6 +230,8 @@ def test_how_far_learning_has_come() -> None:
         "days": {"2026-11-19": [12, "c"], "2026-11-20": [1, "x"], "2026-11-21": [2, "y"]},
         "mentions": {"haga": 4},
     }
+    read = (json.dumps({"days": {}, "mentions": {}, "by_model": {"2026-11-19": one}}) for one in ([5, "b"], [9, "c"]))
+    assert json.loads(text(both("ledger/learned.json", base, *read)))["by_model"] == {"2026-11-19": [9, "c"]}
 
 
 def test_how_strict_promotion_is_comes_from_the_later_night() -> None:

@@ -1,0 +1,135 @@
+"""`clawmem learn pending|apply`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FILE, Parameter
+from clawmem.faces.parts.reading import opened
+from clawmem.learning.apply import ApplyResult, apply_answer, refused_notice
+from clawmem.learning.pending import DEFAULT_TOKENS
+from clawmem.learning.pending import pending as pending_act
+from clawmem.learning.report import CANDIDATE, LEARNED, candidate_data, candidate_line, learn_data, learn_lines
+from clawmem.model.language.text import counted
+from clawmem.model.records.bounds import RECORD_BYTES
+
+
+def pending(call: Call, limit_tokens: int, session: str | None, set_aside: bool) -> Answer:
+    """The task is one text with everything that it needs: how to read, what is known, the events that no model has
+    read, and the form of the answer. It calls no model and writes nothing. Pass the answer to `learn apply`."""
+    found = pending_act(call.runtime.vault(), call.runtime.caller(), limit_tokens, session, set_aside)
+    data = {
+        "task": found.text,
+        "events": list(found.events),
+        "known": found.known,
+        "tokens": found.tokens,
+        "waiting": found.waiting,
+    }
+    left = found.waiting - len(found.events)
+    talk = [] if found.text else ["No event waits to be read by an agent."]
+    if left:
+        wait = "waits" if left == 1 else "wait"
+        talk.append(f"{counted(left, 'more event')} {wait} for the next task.")
+    return Answer(data, [found.text.rstrip("\n")] if found.text else [], talk=talk)
+
+
+def apply(call: Call, file: str) -> Answer:
+    """Each fact of the answer is checked against the event that it quotes. The command says what became of it and why.
+    Doubtful facts are asked about once more: the command prints that task, and exits with 4. Only the events that
+    were answered count as read. The same answer may be applied twice."""
+    with opened(call, file) as given:
+        raw = given.read(RECORD_BYTES + 1)
+    if len(raw) > RECORD_BYTES:
+        raise InvalidInput(f"The answer has more than {RECORD_BYTES:,} bytes.", "Answer one task at a time.")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise InvalidInput(f"The answer is not UTF-8 text ({problem.reason}).", "Write it in UTF-8.") from None
+    done = apply_answer(call.runtime.vault(), call.runtime.caller(), text)
+    partly = done.follow_up or done.refused
+    return Answer(_data(done), _lines(done), _notices(done), PARTIAL if partly else DONE, _talk(done))
+
+
+def _data(done: ApplyResult) -> dict[str, Any]:
+    return {
+        "learned": learn_data(done.learned),
+        "candidates": [candidate_data(one) for one in done.learned.candidates],
+        "doubtful": [candidate_data(one) for one in done.doubtful],
+        "follow_up": done.follow_up or None,
+        "refused": dict(done.refused),
+        "waiting": done.waiting,
+        "commit": done.learned.commit,
+    }
+
+
+def _lines(done: ApplyResult) -> Iterator[str]:
+    learned = done.learned
+    if not learned.events:
+        yield "nothing changed; no commit was made"
+        return
+    yield from learn_lines(learned, False)
+    yield from map(candidate_line, learned.candidates)
+    yield from (f"doubtful   {one.proposition.statement}  [{one.gate}: {one.reason}]" for one in done.doubtful)
+    if learned.commit:
+        yield f"commit {learned.commit[:12]}"
+    if done.follow_up:
+        yield ""
+        yield done.follow_up.rstrip("\n")
+
+
+def _notices(done: ApplyResult) -> list[str]:
+    notices = list(done.learned.notices)
+    if done.refused:
+        notices.append(refused_notice(done.refused))
+    if done.doubtful:
+        are = "is" if len(done.doubtful) == 1 else "are"
+        notices.append(
+            f"{counted(len(done.doubtful), 'fact')} {are} doubtful: answer the task above with `clawmem learn apply`."
+        )
+    return notices
+
+
+def _talk(done: ApplyResult) -> list[str]:
+    talk = ["This answer was applied before."] if done.again else []
+    if done.waiting:
+        wait = "waits" if done.waiting == 1 else "wait"
+        talk.append(
+            f"{counted(done.waiting, 'event')} {wait} to be read; `clawmem learn pending` prints the next task."
+        )
+    return talk
+
+
+VERB = {
+    "pending": Command(
+        pending,
+        (
+            Parameter(
+                "limit_tokens", "The maximum number of tokens of the task.", ("--limit-tokens",), int, DEFAULT_TOKENS,
+                least=1,
+            ),
+            Parameter("session", "Only events of this session.", ("--session",)),
+            Parameter(
+                "set_aside", "Only events on which a model failed twice.", ("--set-aside",), bool, False
+            ),
+        ),
+        {"task": str, "events": [str], "known": int, "tokens": int, "waiting": int},
+        ("clawmem learn pending > task.txt", "clawmem learn pending --limit-tokens 6000 --session s1"),
+    ),
+    "apply": Command(
+        apply,
+        (FILE._replace(help="The answer, or - for stdin."),),
+        {
+            "learned": LEARNED,
+            "candidates": [CANDIDATE],
+            "doubtful": [CANDIDATE],
+            "follow_up": (str, None),
+            "refused": {str: str},
+            "waiting": int,
+            "commit": (str, None),
+        },
+        ("clawmem learn apply answer.json", "clawmem learn apply - < answer.json"),
+    ),
+}  # fmt: skip

@@ -1,0 +1,203 @@
+"""Find what a model should know before it reads events: standing facts, entities, and the turns before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel, names_in
+from clawmem.index.search.lookup import (
+    PlacedFact,
+    entities,
+    entities_called,
+    entities_known_as,
+    facts_of,
+    newest_rows_about,
+)
+from clawmem.index.tables.store import Index
+from clawmem.learning.attribution.orders import injection_in
+from clawmem.learning.attribution.speaker import said_by_user
+from clawmem.learning.by_model.pieces import EventPiece, is_readable
+from clawmem.learning.by_model.task import MAX_BEFORE, MAX_KNOWN, KnownFact, ReadingTask
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.trust import EXTERNAL
+from clawmem.model.language.dates import day_of
+from clawmem.model.language.question import search_words
+from clawmem.model.language.text import normal
+from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.quarantine import quarantine_rule
+from clawmem.model.records.entity import Entity
+from clawmem.model.records.event import Event, ledger_path, parse_events
+from clawmem.model.safety.recalled_text import mask_recalled, parts_of
+from clawmem.model.safety.secrets.find import find_secret
+from clawmem.vault.vault import Vault
+
+_SEARCHED_WORDS = 48
+_OF_SPEAKER = 300
+_OF_ENTITY = 60
+_STEM = 4
+# What a candidate is worth: each word in common, a relation that the text names, a relation with one value, and an
+# entity that the text names.
+_WORD, _RELATION, _SINGLE, _NAMED = 1.0, 2.0, 1.5, 1.5
+_REPLACING = ("replace", "end", "refine")
+_WORDS = re.compile(r"[^\W_]{3,}")
+_TAIL = 400
+
+
+class Surroundings:
+    """Makes the tasks of a run: finds in the vault what a model should know with some pieces."""
+
+    def __init__(self, vault: Vault, agent: str | None = None) -> None:
+        self._vault = vault
+        self._agent = agent
+        self._user = vault.settings.words("user.name")
+        self._days: dict[str, list[Event]] = {}
+
+    def events_of(self, day: str) -> list[Event]:
+        """Return the events of a day in order, each with its speaker."""
+        if day not in self._days:
+            path = ledger_path(day)
+            events = parse_events(self._vault.read(path) or b"", path)
+            self._days[day] = [said_by_user(one, self._user) for one in events]
+        return self._days[day]
+
+    def task(
+        self,
+        pieces: Sequence[EventPiece],
+        labels: Sequence[str] = (),
+        found: Sequence[Proposition] = (),
+        told: Sequence[str] = (),
+        most: int = 0,
+    ) -> ReadingTask:
+        """Return the task to read some pieces. With `labels`, known facts are labelled by their ids."""
+        index = open_index(self._vault)
+        try:
+            known = known_for(index, self._vault.catalog, pieces, found, self._agent, short=not labels)
+        finally:
+            index.close()
+        before = turns_before(self.events_of(day_of(pieces[0].event.timestamp)), pieces[0])
+        return ReadingTask(tuple(pieces), tuple(labels), known.facts, known.entities, before, tuple(told), most)
+
+
+class Known(NamedTuple):
+    """The facts and entities that matter for some pieces, the most relevant facts first."""
+
+    facts: tuple[KnownFact, ...] = ()
+    entities: tuple[Entity, ...] = ()
+
+
+def known_for(
+    index: Index,
+    catalog: Catalog,
+    pieces: Sequence[EventPiece],
+    found: Sequence[Proposition] = (),
+    agent: str | None = None,
+    short: bool = True,
+) -> Known:
+    """Return the standing facts and the entities that some pieces may be about, at most MAX_KNOWN facts.
+
+    `found` are propositions of earlier answers of the same run, which are not in the index yet. Facts are labelled k1,
+    k2, ..., or without `short` by their ids. Facts of other agents, from outside, or with a credential are left out.
+    """
+    text = "\n".join(f"{one.speaker}: {one.text}" for one in pieces)
+    speakers = list(dict.fromkeys(one.speaker for one in pieces if one.role == "user"))
+    owners = frozenset(("", agent or ""))
+    named = {
+        **{entity: name for name in speakers for entity in entities_known_as(index, normal(name))},
+        **entities_called(index, names_in(text)),
+    }
+    placed = _candidates(index, text, speakers, named, owners)
+    gone = {one.target for each in found for one in each.changes if one.how in _REPLACING}
+    fresh = [_of_proposition(one) for one in found if one.key not in gone and not one.ended]
+    standing = [_of_fact(one) for key, one in reversed(placed.items()) if key not in gone]
+    score = _Relevance(text, speakers, named, catalog).score
+    chosen = sorted([*fresh, *standing], key=score, reverse=True)[:MAX_KNOWN]
+    labelled = [one._replace(label=f"k{n}" if short else one.target) for n, one in enumerate(chosen, 1)]
+    wanted = {*named, *(one.entity for one in chosen if one.entity)}
+    shown = [one for one in entities(index) if one.name in wanted and _owner(one.name) in owners]
+    return Known(tuple(labelled), tuple(shown[:MAX_KNOWN]))
+
+
+def turns_before(events: Sequence[Event], first: EventPiece) -> tuple[Event, ...]:
+    """Return the readable turns of the same conversation before a piece: at most MAX_BEFORE, oldest first.
+
+    `events` are the events of its day in order. A later piece of a long event is preceded by the end of the one before.
+    """
+    event = first.event
+    place = next((n for n, one in enumerate(events) if one.id == event.id), 0)
+    same = [one for one in events[:place] if one.session == event.session]
+    shown = [one for one in same[-2 * MAX_BEFORE :] if is_readable(one) and injection_in(one) is None][-MAX_BEFORE:]
+    turns = [one._replace(text=mask_recalled(one.text, parts_of(one.metadata))) for one in shown]
+    if first.start:
+        turns.append(event._replace(text=event.text[max(0, first.start - _TAIL) : first.start]))
+    return tuple(turns)
+
+
+def _candidates(
+    index: Index, text: str, speakers: Iterable[str], named: Mapping[str, str], owners: Collection[str]
+) -> dict[str, PlacedFact]:
+    words = search_words(text)[:_SEARCHED_WORDS]
+    rows = set(keyword_channel(index, words, FactFilter(tuple(sorted(owners)))).scores)
+    for speaker in speakers:
+        rows.update(newest_rows_about(index, speaker, _OF_SPEAKER))
+    found = list(facts_in_rows(index, sorted(rows)).values())
+    for entity in named:
+        found += facts_of(index, entity)[-_OF_ENTITY:]
+    return {one.fact.id: one for one in found if _is_shown(one, owners)}
+
+
+def _is_shown(placed: PlacedFact, owners: Collection[str]) -> bool:
+    fact = placed.fact
+    good = fact.is_current and fact.trust != EXTERNAL and _owner(placed.entity) in owners
+    return good and quarantine_rule(fact) is None and find_secret(fact.fact) is None
+
+
+def _owner(entity: str) -> str:
+    return entity[1:].partition("/")[0] if entity.startswith("@") else ""
+
+
+def _of_fact(placed: PlacedFact) -> KnownFact:
+    fact: Fact = placed.fact
+    return KnownFact(
+        "", fact.id, fact.fact, fact.subject, fact.predicate, fact.object, (fact.valid_from or "")[:10], placed.entity
+    )
+
+
+def _of_proposition(one: Proposition) -> KnownFact:
+    return KnownFact("", one.key, one.statement, one.subject, one.predicate, one.object, one.valid_from)
+
+
+class _Relevance:
+    """How much a known fact may matter for a text."""
+
+    def __init__(self, text: str, speakers: Sequence[str], named: Mapping[str, str], catalog: Catalog) -> None:
+        self._stems = _stems(text)
+        self._speakers = {normal(one) for one in speakers}
+        self._named = named
+        self._single = {name for name, one in catalog.predicates.items() if one.single}
+        plain = f" {normal(text)} "
+        self._relations = {
+            name
+            for name, one in catalog.predicates.items()
+            if any(f" {phrase} " in plain for phrase in (name.replace("_", " "), *one.phrases))
+        }
+
+    def score(self, one: KnownFact) -> float:
+        """Return the worth of a fact; of equal ones, the later one comes first."""
+        shared = len(_stems(f"{one.statement} {one.object or ''}") & self._stems)
+        of_speaker = normal(one.subject or "") in self._speakers
+        return (
+            _WORD * min(4, shared)
+            + _RELATION * (one.predicate in self._relations)
+            + _SINGLE * (one.predicate in self._single and of_speaker)
+            + _NAMED * (one.entity in self._named and not of_speaker)
+        )
+
+
+@lru_cache(maxsize=4096)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:_STEM].casefold() for word in search_words(text) if _WORDS.fullmatch(word[:_STEM]))

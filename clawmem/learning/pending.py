@@ -1,0 +1,143 @@
+"""The task for the calling agent: what it would have to read so that this memory learns from the newest events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.learning.attribution.speaker import said_by_user
+from clawmem.learning.by_model.by_caller import piece_label, task_text
+from clawmem.learning.by_model.extraction import ledger_paths
+from clawmem.learning.by_model.known import Surroundings
+from clawmem.learning.by_model.pieces import EventPiece, has_words, is_readable, split_events
+from clawmem.learning.by_model.task import ReadingTask
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import counted
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.cursor import CURSOR_PATH, events_after, parse_cursor
+from clawmem.model.records.event import Event, parse_events, people_in
+from clawmem.vault.state.reading_state import EventProgress, ReadingState, read_reading_state
+from clawmem.vault.vault import Vault
+
+DEFAULT_TOKENS = 12_000
+MOST_EVENTS = 60
+_UNREAD = EventProgress()
+_SPARE = 40  # tokens of an event's row beside its text
+
+
+class PendingTask(NamedTuple):
+    """A task for the calling agent.
+
+    `text` is empty if nothing waits. `events` are the labels of what it shows, `known` is the number of known facts in
+    it, `tokens` its size, and `waiting` the number of events that wait, with those of the task.
+    """
+
+    text: str = ""
+    events: tuple[str, ...] = ()
+    known: int = 0
+    tokens: int = 0
+    waiting: int = 0
+
+
+def pending(
+    vault: Vault,
+    caller: Caller,
+    limit_tokens: int = DEFAULT_TOKENS,
+    session: str | None = None,
+    set_aside: bool = False,
+) -> PendingTask:
+    """Return the next task of at most `limit_tokens`: the oldest events that no model has read, or those of a session.
+
+    With `set_aside`, it is about the events on which a model failed. Nothing is written. Raise InvalidInput if not one
+    event fits into the limit.
+    """
+    state = read_reading_state(vault)
+    waits = _of_set_aside(vault, state) if set_aside else after_cursor(vault, state)
+    user = vault.settings.words("user.name")
+    of_session = (said_by_user(one, user) for one in waits if session is None or one.session == session)
+    events = list(islice(filter(is_readable, of_session), MOST_EVENTS))
+    if not events:
+        return PendingTask()
+    # Whether a text may be shown is slow to say, and nobody needs it of what comes later.
+    more = sum(1 for _ in filter(has_words, of_session))
+    pieces = pieces_to_read(vault, events, state)
+    count = exact_counter()
+    surroundings, today = Surroundings(vault, caller.agent), stamp(caller.now)[:10]
+    task, text = _fitting(surroundings, pieces, state, vault, today, limit_tokens, count)
+    return PendingTask(text, task.labels, len(task.known), count(text), len(events) + more)
+
+
+def after_cursor(vault: Vault, state: ReadingState | None = None) -> Iterator[Event]:
+    """Yield the events after those that a model or an agent has read, oldest first.
+
+    With a `state`, those are left out that it marks as read or set aside.
+    """
+    cursor = parse_cursor(vault.read(CURSOR_PATH))
+    for path in ledger_paths(vault, None):
+        events = parse_events(vault.read(path) or b"", path)
+        for event in events_after(events, cursor.by_model.get(PurePosixPath(path).stem)):
+            passed = state and (state.events.get(event.id, _UNREAD).done or event.id in state.set_aside)
+            if not passed:
+                yield event
+
+
+def waiting_count(vault: Vault) -> int:
+    """Return how many events wait for a model or an agent; those with a credential, which nobody is shown, count."""
+    return sum(1 for _ in filter(has_words, after_cursor(vault, read_reading_state(vault))))
+
+
+def pieces_to_read(vault: Vault, events: Sequence[Event], state: ReadingState) -> list[EventPiece]:
+    """Return the next piece of each event, in order: the whole event unless it is long."""
+    surroundings = Surroundings(vault)
+    done = {key: one.offset for key, one in state.events.items()}
+    pieces = []
+    for event in events:
+        speakers = people_in(surroundings.events_of(event.timestamp[:10]))
+        pieces.append(next(split_events([event], speakers, done)))
+    return pieces
+
+
+def _of_set_aside(vault: Vault, state: ReadingState) -> Iterator[Event]:
+    for path in ledger_paths(vault, None) if state.set_aside else ():
+        yield from (one for one in parse_events(vault.read(path) or b"", path) if one.id in state.set_aside)
+
+
+def _fitting(
+    surroundings: Surroundings,
+    pieces: Sequence[EventPiece],
+    state: ReadingState,
+    vault: Vault,
+    today: str,
+    limit: int,
+    count: Callable[[str], int],
+) -> tuple[ReadingTask, str]:
+    """Return the task with as many of the first pieces as fit, and its text."""
+    number = _first_guess(pieces, limit, count)
+    while True:
+        shown = pieces[:number]
+        told = [words for one in shown for words in state.events.get(one.event.id, _UNREAD).told]
+        task = surroundings.task(shown, [piece_label(one) for one in shown], told=told)
+        text = task_text(task, vault.catalog, today)
+        size = count(text)
+        if size <= limit:
+            return task, text
+        if number == 1:
+            raise InvalidInput(
+                f"The task for one event has {counted(size, 'token')}; the limit is {limit:,}.",
+                f"Give at least `--limit-tokens {size}`.",
+            )
+        number = max(1, min(number - 1, number * limit // size))
+
+
+def _first_guess(pieces: Sequence[EventPiece], limit: int, count: Callable[[str], int]) -> int:
+    """Return how many pieces may fit, by their texts alone. A text with orders to a model is read alone."""
+    total = 0
+    for number, piece in enumerate(pieces[:MOST_EVENTS]):
+        total += count(piece.text) + _SPARE
+        if number and (total > limit or piece.orders or pieces[0].orders):
+            return number
+    return min(len(pieces), MOST_EVENTS)

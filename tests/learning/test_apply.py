@@ -1,0 +1,301 @@
+"""The calling agent as the model: the task, what becomes of its answer, and that nothing happens twice."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.heartbeat.loop import run_heartbeat
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.lookup import all_facts
+from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.learning.apply import ApplyResult, apply_answer
+from clawmem.learning.ingest import ingest
+from clawmem.learning.pending import PendingTask, pending
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
+from clawmem.vault.state.reading_state import ReadingState, keep_reading_state, read_reading_state
+from clawmem.vault.vault import Vault
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
+TALK = ("I live in Lisbon and work at Brightpath.", "How nice!", "My dog is called Rex.", "lol")
+
+
+def tell(vault: Vault, caller: Caller, *texts: str, at: str = "2026-11-02T10:{:02}:00Z", name: str = "talk") -> None:
+    roles = ["assistant" if text.endswith("nice!") else "user" for text in texts]
+    talk = [Message(n, role, text, at.format(n)) for n, (role, text) in enumerate(zip(roles, texts, strict=True))]
+    ingest(vault, talk, caller, f"{name}.jsonl")
+
+
+def rows(task: PendingTask, name: str = "events") -> list[dict[str, Any]]:
+    if f"<{name}>\n" not in task.text:
+        return []
+    inside = task.text.split(f"\n<{name}>\n", 1)[1].split(f"\n</{name}>", 1)[0]
+    return [json.loads(line) for line in inside.split("\n")]
+
+
+def found(event: str, quote: str, statement: str, **more: Any) -> dict[str, Any]:
+    return {"event": event, "quote": quote, "statement": statement, "subject": "the user", **more}
+
+
+def answer(facts: Sequence[dict[str, Any]], read: Sequence[str] | None = None, **more: Any) -> str:
+    given: dict[str, Any] = {"facts": list(facts), **more}
+    return json.dumps(given if read is None else {**given, "read": list(read)})
+
+
+def facts_of(vault: Vault) -> dict[str, Fact]:
+    index = open_index(vault)
+    try:
+        return {one.fact.fact: one.fact for one in all_facts(index)}
+    finally:
+        index.close()
+
+
+def outcomes(done: ApplyResult) -> list[str]:
+    return [one.outcome for one in done.learned.candidates]
+
+
+def later(caller: Caller, number: int = 1) -> Caller:
+    return caller._replace(entropy=random.Random(number).randbytes)
+
+
+@pytest.fixture
+def task(vault: Vault, caller: Caller) -> PendingTask:
+    tell(vault, caller, *TALK)
+    return pending(vault, caller)
+
+
+def good(task: PendingTask, read: Sequence[str] | None = None) -> str:
+    first, _, third, _ = task.events
+    facts = [
+        found(first, "I live in Lisbon", "The user lives in Lisbon.", predicate="lives_in", object="Lisbon"),
+        found(first, "work at Brightpath", "The user works at Brightpath.", predicate="works_at", object="Brightpath"),
+        found(third, "My dog is called Rex", "The user has a dog called Rex.", predicate="pet", object="Rex"),
+    ]
+    return answer(facts, task.events if read is None else read)
+
+
+def test_a_task_says_everything_and_writes_nothing(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    head = vault.head()
+    assert [one["text"] for one in rows(task)] == list(TALK)
+    assert [one["id"] for one in rows(task)] == list(task.events)
+    assert (task.waiting, task.tokens) == (4, exact_counter()(task.text))
+    for words in ("lives_in (one value)", '"additionalProperties"', "Today is 2026-11-21", "clawmem learn apply"):
+        assert words in task.text
+    assert vault.head() == head
+    assert read_reading_state(vault) == ReadingState()
+
+
+@pytest.mark.parametrize("limit", [3500, 5000])
+def test_a_task_fits_its_limit(vault: Vault, caller: Caller, limit: int) -> None:
+    tell(vault, caller, *(f"My number {n} wish is a bicycle of steel with {n} bells on it." for n in range(50)))
+    small = pending(vault, caller, limit)
+    assert small.tokens == exact_counter()(small.text) <= limit
+    assert 0 < len(small.events) < small.waiting == 50
+    with pytest.raises(InvalidInput, match="the limit is 100"):
+        pending(vault, caller, 100)
+
+
+def test_an_answer_is_learned_and_its_events_are_read(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    done = apply_answer(vault, caller, good(task))
+    assert outcomes(done) == ["added"] * 3
+    assert (done.waiting, done.follow_up, done.refused) == (0, "", {})
+    assert {one.workflow for one in facts_of(vault).values()} == {"learn/agent"}
+    assert pending(vault, caller) == PendingTask()
+    assert run_heartbeat(vault, later(caller)).of("learn").events == 0, "the rules need not read them again"
+
+
+def test_only_answered_events_are_read(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    done = apply_answer(vault, caller, good(task, task.events[2:]))
+    assert done.waiting == 2
+    left = pending(vault, later(caller))
+    assert left.events == task.events[:2]
+    assert "The user lives in Lisbon." in [json.loads(line) for line in left.text.split("<told>\n")[1].split("\n")[:1]]
+    assert outcomes(apply_answer(vault, later(caller), answer([], left.events))) == []
+    assert pending(vault, caller).events == ()
+    assert read_reading_state(vault).events == {}, "nothing is kept of events that were read"
+
+
+def test_the_same_answer_twice_changes_nothing(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    apply_answer(vault, caller, good(task))
+    head, facts = vault.head(), facts_of(vault)
+    again = apply_answer(vault, later(caller), good(task))
+    assert (again.again, again.learned.events, again.refused) == (True, 0, {})
+    assert (vault.head(), facts_of(vault)) == (head, facts)
+
+
+@pytest.mark.parametrize("read", [slice(None), slice(2, None)], ids=["all events", "the last events"])
+def test_an_answer_whose_process_was_killed_is_applied_again(
+    vault: Vault, caller: Caller, task: PendingTask, read: slice
+) -> None:
+    text = good(task, task.events[read])
+    states = []
+    for _ in range(2):
+        done = apply_answer(vault, caller, text)
+        states.append((sorted(facts_of(vault)), done.waiting, pending(vault, caller).events))
+        # Killed after the commit: only what was written before it is there.
+        keep_reading_state(vault, ReadingState(applied=read_reading_state(vault).applied))
+        done = apply_answer(vault, later(caller), text)
+        assert set(outcomes(done)) <= {"noop"}
+        states.append((sorted(facts_of(vault)), done.waiting, pending(vault, caller).events))
+    assert len(set(map(str, states))) == 1
+
+
+def test_events_that_were_read_or_are_unknown_are_refused(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    apply_answer(vault, caller, good(task))
+    other = answer([found(task.events[0], "I live in Lisbon", "The user lives in Lisbon now.")])
+    with pytest.raises(Refused, match="were read before"):
+        apply_answer(vault, later(caller), other)
+    with pytest.raises(NotFound, match=r"names no event that waits: evt_0000"):
+        apply_answer(vault, later(caller), answer([found("evt_0000", "I live in Lisbon", "The user lives in Lisbon.")]))
+    tell(vault, later(caller), "I play chess.", name="more")
+    (new,) = pending(vault, caller).events
+    both = answer(
+        [found(new, "I play chess", "The user plays chess."), found(task.events[0], "lol", "The user.")], [new]
+    )
+    done = apply_answer(vault, later(caller, 2), both)
+    assert done.refused == {task.events[0]: "it was read before"}
+    assert (outcomes(done), done.follow_up) == (["added"], "")
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "{}", '{"facts": 3}', '{"facts": [], "retract": []}', "[1]"])
+def test_what_is_no_answer_is_said(vault: Vault, caller: Caller, task: PendingTask, text: str) -> None:
+    head = vault.head()
+    with pytest.raises(InvalidInput, match=r"[Tt]he answer"):
+        apply_answer(vault, caller, text)
+    assert vault.head() == head
+
+
+def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    first, second, third, fourth = task.events
+    facts = [
+        found(first, "I live in Lisbon", "The user lives in Lisbon."),
+        found(third, "My dog is named Rex", "The user has a dog called Rex."),
+        {"event": third, "quote": "My dog is called Rex", "statement": "Rex is a dog.", "breed": "?"},
+    ]
+    done = apply_answer(vault, caller, answer(facts, task.events))
+    assert outcomes(done) == ["added"]
+    assert [one.reason for one in done.doubtful] == [
+        "Quote not in the event.", "Wrong form: the key 'breed' is unknown.",
+    ]  # fmt: skip
+    follow = PendingTask(done.follow_up)
+    assert [one["id"] for one in rows(follow)] == [third]
+    assert [one["statement"] for one in rows(follow, "doubtful")] == ["The user has a dog called Rex.", "Rex is a dog."]
+    assert pending(vault, caller).events == (third,), "it waits for the second answer"
+    same = apply_answer(vault, later(caller), answer(facts, task.events))
+    assert same.follow_up, "the first answer once more is not a second answer"
+    rex = found(third, "My dog is called Rex", "The user has a dog called Rex.")
+    last = apply_answer(vault, later(caller, 2), answer([rex, facts[1]], [third]))
+    assert outcomes(last) == ["added", "refused"]
+    assert (last.follow_up, last.waiting) == ("", 0)
+    assert second and fourth
+
+
+def test_an_answer_changes_known_facts_by_id(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    apply_answer(vault, caller, good(task))
+    tell(
+        vault,
+        later(caller),
+        "We relocated to Porto.",
+        "I quit at Brightpath.",
+        name="more",
+        at="2026-11-12T10:{:02}:00Z",
+    )
+    second = pending(vault, caller)
+    ids = {one["fact"]: one["id"] for one in rows(second, "known")}
+    assert set(ids) == set(facts_of(vault))
+    moved = found(
+        second.events[0], "We relocated to Porto", "The user lives in Porto.", predicate="lives_in", object="Porto",
+        changes=[{"id": ids["The user lives in Lisbon."], "how": "replace"}, {"id": "fact_00000000", "how": "end"}],
+    )  # fmt: skip
+    left = found(
+        second.events[1], "I quit at Brightpath", "The user no longer works at Brightpath.", predicate="works_at",
+        object="Brightpath", ended=True, changes=[{"id": ids["The user works at Brightpath."], "how": "end"}],
+    )  # fmt: skip
+    done = apply_answer(vault, later(caller, 2), answer([moved, left], second.events))
+    assert outcomes(done) == ["updated", "retracted"]
+    facts = facts_of(vault)
+    assert [facts[one].is_current for one in ids] == [False, False, True]
+    over = facts["The user no longer works at Brightpath."]
+    assert (over.predicate, over.object) == (None, None), "what ended is no triple that stands"
+
+
+def test_a_change_of_something_else_is_not_made(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    apply_answer(vault, caller, good(task))
+    tell(vault, later(caller), "My boss Ruth prefers green tea.", name="more")
+    (event,) = pending(vault, caller).events
+    rex = facts_of(vault)["The user has a dog called Rex."].id
+    odd = found(
+        event, "My boss Ruth prefers green tea", "Ruth prefers green tea.", predicate="prefers", object="green tea",
+        changes=[{"id": rex, "how": "end"}], about={"kind": "person", "title": "Ruth", "role": "relation"},
+    )  # fmt: skip
+    done = apply_answer(vault, later(caller, 2), answer([{**odd, "subject": "Ruth"}], [event]))
+    assert outcomes(done) == ["added"]
+    assert facts_of(vault)["The user has a dog called Rex."].is_current
+
+
+def test_an_agent_reads_what_only_the_rules_have_read(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "I live in Lisbon.", "My kettle sings in B flat.")
+    run_heartbeat(vault, caller)
+    assert list(facts_of(vault)) == ["The user lives in Lisbon."]
+    task = pending(vault, caller)
+    (lives,) = rows(task, "known")
+    first, second = task.events
+    known = found(first, "I live in Lisbon", "The user's home is Lisbon.", changes=[{"id": lives["id"], "how": "same"}])
+    done = apply_answer(
+        vault,
+        later(caller),
+        answer([known, found(second, "My kettle sings in B flat", "The user's kettle sings in B flat.")]),
+    )
+    assert outcomes(done) == ["noop", "added"]
+    assert pending(vault, caller).events == ()
+
+
+def test_a_long_text_is_read_in_pieces(vault: Vault, caller: Caller) -> None:
+    filler = "Nothing of note was said here at all. " * 200
+    tell(vault, caller, f"My dog is called Rex. {filler}My cat is called Tom.")
+    seen = []
+    for number in range(9):
+        task = pending(vault, caller)
+        if not task.events:
+            break
+        (label,) = task.events
+        seen.append(label)
+        text = rows(task)[0]["text"]
+        facts = [
+            found(label, f"My {kind} is called {name}", f"The user has a {kind} called {name}.")
+            for kind, name in (("dog", "Rex"), ("cat", "Tom"))
+            if name in text
+        ]
+        apply_answer(vault, later(caller, number), answer(facts, [label]))
+    assert len(seen) == len(set(seen)) == 2
+    assert set(facts_of(vault)) == {"The user has a dog called Rex.", "The user has a cat called Tom."}
+
+
+def test_what_is_named_under_more_waits_once(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    first = task.events[0]
+    lives = found(first, "I live in Lisbon", "The user lives in Lisbon.")
+    done = apply_answer(vault, caller, answer([lives], task.events, more=[first]))
+    assert pending(vault, caller).events == (first,)
+    works = found(first, "work at Brightpath", "The user works at Brightpath.")
+    done = apply_answer(vault, later(caller), answer([works], [first]))
+    assert (outcomes(done), done.waiting) == (["added"], 0)
+
+
+def test_an_event_that_was_set_aside_is_read_by_hand(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    bad = task.events[2]
+    apply_answer(vault, caller, answer([], [one for one in task.events if one != bad]))
+    keep_reading_state(vault, read_reading_state(vault)._replace(set_aside=(bad,)))
+    assert pending(vault, caller).events == ()
+    assert pending(vault, caller, set_aside=True).events == (bad,)
+    rex = found(bad, "My dog is called Rex", "The user has a dog called Rex.")
+    assert outcomes(apply_answer(vault, later(caller), answer([rex], [bad]))) == ["added"]
+    assert read_reading_state(vault).set_aside == ()
+    assert pending(vault, caller, set_aside=True).events == ()
