@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, point_in_time
-from clawmem.faces.parts.parameters import AS_OF, AT, OF_ENTITY, Parameter
+from clawmem.faces.parts.filters import filter_of, mark_session, point_in_time, reach_of
+from clawmem.faces.parts.parameters import AS_OF, AT, OF_ENTITY, PROJECT, SCOPE, WORKFLOW, Parameter
 from clawmem.faces.parts.words import context_data
 from clawmem.serving.context.context import context as act
 
@@ -17,14 +17,19 @@ def context(
     as_of: str | None,
     at: str | None,
     evidence: bool,
+    workflow: str | None,
+    scope: str | None,
+    project: str | None,
 ) -> Answer:
     """The text can be used in a system prompt. It states what was left out."""
     here = point_in_time(call, at)
     caller, vault = here.caller, here.vault
     asked = question.strip() if question else None
     wanted = filter_of(vault, caller, entity, as_of=as_of)
+    reach = reach_of(call, workflow, scope, project)
     most = budget or vault.settings.whole("context.budget")
-    done = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence)
+    done = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence, reach)
+    mark_session(here, done.facts)
     data = {"context": context_data(done), **here.data}
     return Answer(data, [done.text], (*here.notices, *done.notices))
 
@@ -38,6 +43,9 @@ VERB = Command(
         AS_OF,
         AT,
         Parameter("evidence", "Include the quote, event and day of each fact.", ("--evidence",), bool, False),
+        WORKFLOW,
+        SCOPE,
+        PROJECT,
     ),
     {"context": "context", "at?": "point"},
     ("clawmem context 'plan the dinner for Friday' --budget 1000",),

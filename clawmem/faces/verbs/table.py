@@ -23,6 +23,8 @@ VERBS = {
     "synthesize": "Update the daily note of a day and MEMORY.md.",
     "promote": "Promote the important facts of a day.",
     "heartbeat": "Learn from new events and maintain the vault.",
+    "session": "Start, note, checkpoint and end a session of work.",
+    "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",
     "tier": "Show the tier of a fact, and why.",
     "log": "Show the history of the vault, an entity or a fact.",

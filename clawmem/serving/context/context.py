@@ -10,6 +10,7 @@ from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
@@ -72,18 +73,21 @@ def context(
     entity: str | None = None,
     as_of: str | None = None,
     evidence: bool = False,
+    reach: Reach | None = None,
 ) -> ContextResult:
     """Return context within a budget of tokens.
 
     Its sections are the agent's own pages, the most important facts, and people's notes. With a question, the others
     are the facts and events that answer it and the days in it, and the text ends where nothing more bears on it.
     Without one, they are the facts by tier. Superseded, retracted and quarantined facts are left out; with `as_of`, all
-    facts that were true then are in. Only facts that answer the question count as accessed.
+    facts that were true then are in. `reach` is the scope of the query; None sees every
+    scope. Only facts that answer the question count as accessed.
     Raise InvalidInput if the budget is too small for the frame.
     """
     owners = visible_owners(caller.agent, entity)[::-1]
     check_question(question or "")
-    wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
+    wanted = FactFilter(owners=owners, entity=entity, as_of=as_of, reach=reach)
+    wish = ContextRequest(caller, budget, question, wanted, evidence)
     done, answering = run_query(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of:
         return done
@@ -94,7 +98,7 @@ def context(
 def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[ContextResult, list[str]]:
     """Return the context from an open index, and the ids of the facts that answer the question."""
     caller, wanted = wish.caller, wish.wanted
-    reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
+    reader = ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach)
     counted = count_accesses(unfolded_accesses(vault))
     on = tiers_at(index, reader, counted, wanted) if wanted.as_of else current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
@@ -190,7 +194,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     said, further = (
         ([], 0)
         if wish.wanted.entity or wish.wanted.as_of
-        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS)
+        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS, wish.wanted.reach)
     )
     dated = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {len(dated)}{' --in all' if said else ''}"
