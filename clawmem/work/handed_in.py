@@ -12,12 +12,14 @@ from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_s
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.precedents import DECISION
 from clawmem.model.facts.reach import PROJECT, TEAM
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import slug
+from clawmem.work.decisions import contradiction_notice, precedents_against, with_contradictions
 
-LESSON, DECISION, GUARDRAIL, KNOWLEDGE = "lesson", "decision", "guardrail", "fact"
+LESSON, GUARDRAIL = "lesson", "guardrail"
 OUTCOMES_KEY = "outcomes"
 """The key of a fact's metadata that counts what sessions reported of it, by outcome."""
 
@@ -57,8 +59,11 @@ class HandedIn(NamedTuple):
 def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> HandedIn:
     """Plan everything that a checked document contains. Raise InvalidInput or NotFound, naming the field's path."""
     planner = FactPlanner(work)
-    facts, changes = [], []
+    facts, changes, said = [], [], list[str]()
     for path, draft in _drafts(work, document, scope):
+        against = precedents_against(work, draft.fact)
+        draft = draft._replace(fact=with_contradictions(work, draft.fact, against))
+        said += [contradiction_notice(one, why) for one, why in against]
         try:
             fact, change = planner.plan(without_secrets(work.vault, draft))
         except InvalidInput as problem:
@@ -67,7 +72,7 @@ def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkSco
         changes += [change] if change else []
     proposals, filed, notices = _guardrails(work, document, scope)
     changes += [*filed, *_outcomes(work, planner, document)]
-    return HandedIn(tuple(facts), tuple(proposals), tuple(changes), (*planner.notices, *notices))
+    return HandedIn(tuple(facts), tuple(proposals), tuple(changes), (*planner.notices, *said, *notices))
 
 
 def joined(changes: Sequence[Change], change: Change) -> Change:

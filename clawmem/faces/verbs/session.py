@@ -15,6 +15,7 @@ from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.zones import ADVICE, ZONES, zone
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA
 from clawmem.model.records.session import STATES, SessionRecord, session_to_mapping
+from clawmem.model.records.strict_json import read_json
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
 from clawmem.work.sessions.records import current_session, find_session, list_sessions
@@ -104,6 +105,8 @@ def end(call: Call, file: str, session: str | None) -> Answer:
 
 def list_(call: Call, state: str | None, of_agent: str | None, limit: int | None) -> Answer:
     """List the sessions, newest first."""
+    if state is not None and state not in STATES:
+        raise InvalidInput(f"'{state}' is not a state of a session.", f"Choose one of {', '.join(STATES)}.")
     listed = list_sessions(call.runtime.vault(), call.runtime.now(), of_agent)
     chosen = [one for one in listed.sessions if state in (None, one.state)][: limit or 20]
     rows = [(one.id, one.agent, one.state, one.started, one.workflow or "", one.task or "") for one in chosen]
@@ -167,7 +170,7 @@ def _document(call: Call, file: str) -> Any:
 
     text = file_or_stdin(call, file)
     try:
-        return json.loads(text)
+        return read_json(text)
     except ValueError as problem:
         raise InvalidInput(
             f"The document is not JSON: {problem}.", "`clawmem session schema --example` prints a document that fits."
@@ -268,7 +271,7 @@ VERB = {
         end,
         (_FROM, _SESSION),
         {"session": _RECORD, "facts": ["fact"], "outcome": [str], "proposals": [str], "commit": str},
-        ("clawmem session schema --example | clawmem session end --from - --session ses_1a2b",),
+        ("clawmem session end --from end.json --session ses_1a2b",),
         ("session",),
     ),
     "list": Command(

@@ -31,6 +31,7 @@ _COLUMNS = (
     "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
     " access_count, last_accessed, importance, trust, tags, realm, used, weight, pace, tokens, exact, line, seal"
 )
+_DETAILS = ("task", "why", "because")
 _INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 25)})"
 
 
@@ -214,8 +215,10 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
 
 
 def search_text(entity: str, fact: Fact) -> str:
-    """The words that find a fact: its statement, its triple, its tags, and its entity."""
-    parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, title_of(entity)]
+    """The words that find a fact: its statement, its triple, its tags, its entity, and for a lesson or a decision, its
+    task and its reason."""
+    details = [value for key in _DETAILS if isinstance(value := (fact.details or {}).get(key), str)]
+    parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, *details, title_of(entity)]
     return " ".join(part for part in dict.fromkeys(parts) if part)
 
 

@@ -43,6 +43,11 @@ def test_who_sees_what(scope: str | None, workflow: str | None, project: str | N
     assert reach.sees(realm(scope, workflow, project)) == _sees(reach, scope, workflow, project)
 
 
+def _seen(vault: Vault, reach: Reach) -> set[str]:
+    found = run_query(vault, lambda index: all_passing(index, FactFilter(reach=reach)))
+    return {one.fact.fact for one in found}
+
+
 def test_the_index_filters_as_the_rule_says(vault: Vault, caller: Caller) -> None:
     every = [
         Fact("new", f"Statement {at} about boats.", "lesson", "", "test", scope=scope, workflow=of, project=project)
@@ -55,8 +60,7 @@ def test_the_index_filters_as_the_rule_says(vault: Vault, caller: Caller) -> Non
         for project in PROJECTS:
             for scope in SCOPES:
                 reach = Reach(workflow, project, scope)
-                found = run_query(vault, lambda index, reach=reach: all_passing(index, FactFilter(reach=reach)))
-                seen = {one.fact.fact for one in found}
+                seen = _seen(vault, reach)
                 assert seen == {one.fact for one in every if reach.sees(realm_of(one))}, reach
 
 
