@@ -113,7 +113,7 @@ def test_what_supersedes_a_scoped_fact_has_its_scope(vault: Vault, caller: Calle
 def test_the_verbs(vault: Vault, clawmem: Command) -> None:
     scope = ("--workflow", "software", "--project", "/src/upload")
     option = ("--alternative", "a larger buffer in memory: It only moves the limit.")
-    added = clawmem("decision", "add", UPLOADS["decided"], "--why", UPLOADS["why"], *option, *scope, "--json")
+    added = clawmem("decision", "add", str(UPLOADS["decided"]), "--why", str(UPLOADS["why"]), *option, *scope, "--json")
     made = added.data["facts"][0]
     assert made["details"]["alternatives"] == UPLOADS["alternatives"]
     clawmem("decision", "outcome", made["id"], "worked", "--note", "Memory is flat.")

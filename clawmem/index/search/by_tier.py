@@ -69,6 +69,13 @@ def within_reach(reach: Reach | None) -> tuple[str, tuple[str, ...]]:
     return f"({listed} OR realm >= ? AND realm < ?)", (*realms, *between)
 
 
+def rows_in_reach(index: Index, reach: Reach, numbers: Collection[int]) -> set[int]:
+    """Return those of the rows that a query with this scope sees."""
+    condition, realms = within_reach(reach)
+    query = f"SELECT n FROM fact WHERE n IN (SELECT value FROM json_each(?)) AND {condition}"
+    return {n for (n,) in index.database.execute(query, (json.dumps(sorted(numbers)), *realms))}
+
+
 def _and_reach(reader: ReaderScope) -> tuple[str, tuple[str, ...]]:
     condition, values = within_reach(reader.reach)
     return f" AND {condition}" if condition else "", values

@@ -60,6 +60,7 @@ CREATE INDEX fact_from ON fact (valid_from) WHERE valid_from IS NOT NULL;
 CREATE INDEX fact_to ON fact (valid_to) WHERE valid_to IS NOT NULL;
 CREATE INDEX fact_recorded ON fact (timestamp) WHERE valid_from IS NULL;
 CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
+CREATE INDEX fact_realm ON fact (realm, category, status) WHERE realm != '';
 CREATE INDEX fact_used ON fact (owner, pace, used, valid_to, realm) WHERE status = 'active';
 CREATE INDEX fact_order ON fact (owner, pace, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to, realm)
     WHERE status = 'active';

@@ -1,7 +1,7 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
@@ -33,6 +33,9 @@ from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
+if TYPE_CHECKING:
+    from clawmem.serving.context.for_task import ItemReason, ScopedFact
+
 # Shares of the free budget: important facts beside a question, each of an agent's own pages, the days in the question,
 # and summaries.
 ALWAYS_SHARE = 0.25
@@ -54,7 +57,8 @@ class ContextResult(NamedTuple):
     """The text and its size.
 
     `counted_by` says how tokens were counted (exact, mixed, upper bound). `facts` are the ids in the text, and
-    `left_out` is the number of omitted lines for each section.
+    `left_out` is the number of omitted lines for each section. `explained` says why the facts of the query's scope are
+    in it.
     """
 
     text: str
@@ -63,6 +67,7 @@ class ContextResult(NamedTuple):
     facts: tuple[str, ...]
     left_out: tuple[tuple[str, int], ...]
     notices: tuple[str, ...] = ()
+    explained: "tuple[ItemReason, ...]" = ()
 
 
 def context(
@@ -104,8 +109,10 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
+    scoped = _scoped(vault, on, wish) if wanted.reach is not None and not wanted.as_of else ()
     sections = [
         *_own_pages(index, caller.agent),
+        *(_task_sections(on, way, wish, scoped) if scoped else ()),
         *(_hits(vault, on, way, wish, asked) if asked else _tiers(on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
@@ -116,7 +123,35 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     notices = dict.fromkeys(
         (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
     )
-    return context_result(on, packed, tuple(notices))
+    done, answering = context_result(on, packed, tuple(notices))
+    if scoped:
+        done, answering = _with_reasons(done, answering, scoped)
+    return done, answering
+
+
+def _scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[ScopedFact]":
+    from clawmem.serving.context.for_task import find_scoped  # only where a workflow or a project is named
+
+    return find_scoped(vault, on, wish)
+
+
+def _task_sections(
+    on: TierCounts, way: UnitStyle, wish: ContextRequest, scoped: "Sequence[ScopedFact]"
+) -> list[Section]:
+    from clawmem.serving.context.for_task import task_sections
+
+    return task_sections(on, way, wish, scoped)
+
+
+def _with_reasons(
+    done: ContextResult, answering: list[str], scoped: "Sequence[ScopedFact]"
+) -> tuple[ContextResult, list[str]]:
+    """Return the context with why each fact of the scope is in it, and these facts among the accessed ones."""
+    from clawmem.serving.context.for_task import reasons
+
+    shown = set(done.facts)
+    explained = tuple(one for one in reasons(scoped) if one.id in shown)
+    return done._replace(explained=explained), list(dict.fromkeys([*answering, *(one.id for one in explained)]))
 
 
 def _has_words(wish: ContextRequest) -> bool:
@@ -129,8 +164,13 @@ def _has_words(wish: ContextRequest) -> bool:
 
 def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
     """Return the sections for a question; nothing is in them only because it is fresh."""
+    of_work = wish.wanted.reach is not None
     return [
-        *(_always_public(on, way, wish) if asked.technical else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)),
+        *(
+            _always_public(on, way, wish, of_work)
+            if asked.technical or of_work
+            else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)
+        ),
         *answers(vault, on, way, wish, asked),
         _summaries(on, ()),
         *_timeline(on, way, wish, asked.heard),
@@ -139,6 +179,8 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
 
 def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
     """Return the sections without a question: the facts by tier."""
+    if wish.wanted.reach is not None:
+        return [*_always_public(on, way, wish, True), *_public_shelves(on, way, wish)]
     return [
         *_shelf(on, way, wish, ALWAYS, 1),
         _summaries(on, (HOT, WARM)),
@@ -146,8 +188,23 @@ def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section
     ]
 
 
-def _always_public(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
-    units = fact_units(on, public_facts(on, first_of_tier(on, ALWAYS, wish.budget), technical=True), way)
+def _public_shelves(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
+    """Return what is in use beside the facts of a workflow or a project, without anybody's family and health."""
+    found = []
+    for shelf in (HOT, WARM):
+        units = fact_units(on, public_facts(on, first_of_tier(on, shelf, wish.budget), technical=True), way)
+        more = f"clawmem list --tier {shelf}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
+        found += [Section(TITLES[shelf], given(units), more, turn=6)] if units else []
+    return found
+
+
+def _always_public(on: TierCounts, way: UnitStyle, wish: ContextRequest, of_work: bool) -> list[Section]:
+    facts = public_facts(on, first_of_tier(on, ALWAYS, wish.budget), technical=True)
+    if of_work:
+        from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named
+
+        facts = for_work(on, facts)
+    units = fact_units(on, facts, way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
     return [Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)] if units else []
 
