@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import Refused
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.memory.facts.daily_limit import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
@@ -53,6 +54,7 @@ def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> Added
     given = {key: value for key, value in record.items() if value not in (None, [], {})}
     draft = without_secrets(vault, draft_from_record(given, caller.now))
     with writing(vault, caller, str(record["category"]), eager=True) as work:
+        check_daily_limit(work, int(draft.fact.category == "lesson"))
         against = precedents_against(work, draft.fact)
         fact, change = FactPlanner(work).plan(draft._replace(fact=with_contradictions(work, draft.fact, against)))
         commits = work.commit([change]) if change else ()

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.index.search.lookup import find_fact
+from clawmem.memory.facts.daily_limit import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
@@ -58,6 +59,7 @@ class HandedIn(NamedTuple):
 
 def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> HandedIn:
     """Plan everything that a checked document contains. Raise InvalidInput or NotFound, naming the field's path."""
+    check_daily_limit(work, len(document.get("lessons") or ()))
     planner = FactPlanner(work)
     facts, changes, said = [], [], list[str]()
     for path, draft in _drafts(work, document, scope):

@@ -28,6 +28,10 @@ def filter_of(
 
     Raises InvalidInput where one is empty, and what `entity_asked` does where the entity is not one of this vault.
     """
+    if caller.agent is not None:
+        from clawmem.memory.permission import check_reads  # only agents have a type
+
+        check_reads(vault, caller)
     for name, value in (("entity", entity), ("category", category), ("tag", tag), ("as-of", as_of)):
         if value is not None and not value.strip():
             raise InvalidInput(f"--{name} is empty.", "Give it a value or leave it out.")

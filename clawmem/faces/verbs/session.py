@@ -10,6 +10,7 @@ from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
 from clawmem.faces.parts.words import context_data, outcome_lines, said
+from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.zones import ADVICE, ZONES, zone
@@ -147,6 +148,7 @@ def _started(call: Call, done: StartedSession, budget: int | None) -> Answer:
 
     vault, record = call.runtime.vault(), done.record
     caller = call.runtime.caller()._replace(agent=record.agent, session=record.id)
+    check_reads(vault, caller)
     most = budget or vault.settings.whole("context.budget")
     given = context(vault, caller, most, record.task, reach=session_reach(record))
     data = {

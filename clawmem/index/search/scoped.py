@@ -26,6 +26,16 @@ def scoped_rows(index: Index, wanted: FactFilter, most: int, categories: Collect
     return [n for (n,) in index.database.execute(query, (*given, *values, most))]
 
 
+def facts_of_day(index: Index, category: str, agent: str, day: str) -> int:
+    """Return how many facts of a category an agent stored on a day (`YYYY-MM-DD`, UTC)."""
+    query = (
+        "SELECT count(*) FROM fact WHERE category = ? AND timestamp >= ? AND timestamp < ?"
+        " AND json_extract(line, '$.agent') = ?"
+    )
+    (number,) = index.database.execute(query, (category, day, f"{day}U", agent)).fetchone()
+    return int(number)
+
+
 def scoped_among(index: Index, wanted: FactFilter, numbers: Collection[int]) -> set[int]:
     """Return those of the rows that belong to the query's scope or a broader one, and are not everybody's."""
     condition, values = condition_of(wanted)

@@ -64,6 +64,10 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
     """Store the drafts, one commit each. Raise SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
     with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
+        if caller.agent is not None and any(draft.fact.category == "lesson" for draft in safe):
+            from clawmem.memory.facts.daily_limit import check_daily_limit  # few facts are lessons of an agent
+
+            check_daily_limit(work, sum(draft.fact.category == "lesson" for draft in safe))
         planner = FactPlanner(work)
         kept: list[RememberedFact] = []
         commits: tuple[str, ...] = ()
