@@ -31,6 +31,7 @@ from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
 from clawmem.vault.state.upkeep import UpkeepResult
+from clawmem.work.digestion.digest import DigestResult
 from clawmem.work.sessions.notes import FoldedSessions
 
 
@@ -83,6 +84,13 @@ def _sessions(done: FoldedSessions | None, explain: bool) -> Report:
     lines = [f"committed {counted(notes, 'note')} of sessions"] if notes else []
     lines += [f"no sign of life, so abandoned: session {one}" for one in abandoned]
     return Report({"session_notes": notes, "abandoned": list(abandoned)}, tuple(lines))
+
+
+def _digest(done: DigestResult | None, explain: bool) -> Report:
+    """Return what became of the claims of each source that was worked on."""
+    sources = done.sources if done else ()
+    lines = [f"digested {one.item.title}: {counted(one.item.counts.get('claims', 0), 'claim')}" for one in sources]
+    return Report({"digested": [one.key for one in sources]}, tuple(lines))
 
 
 def _decay(done: DecayResult | None, explain: bool) -> Report:
@@ -160,6 +168,7 @@ RELATE = Reporter({"related": [str]}, _relate)
 LEARN = Reporter({"learned": (LEARNED, None), "candidates?": [CANDIDATE]}, _learn)
 SETTLE = Reporter({"began": [str]}, _settle)
 FOLD = Reporter({"accesses": int, "restored": [str]}, _fold)
+DIGEST = Reporter({"digested": [str]}, _digest)
 SESSIONS = Reporter({"session_notes": int, "abandoned": [str]}, _sessions)
 DECAY = Reporter({"archived": [str]}, _decay)
 SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)

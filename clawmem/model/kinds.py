@@ -41,7 +41,7 @@ INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, ACCESSES, NONE)
 
 # How two versions merge: a table in `model/merging/files/merge.py` has a function for each.
 RECORD, CURSOR, ADAPTATION, NOTE = "record", "cursor", "adaptation", "note"
-YAML, NAMES, TEXT, SESSION = "yaml", "names", "text", "session"
+YAML, NAMES, TEXT, SESSION, DIGESTION = "yaml", "names", "text", "session", "digestion"
 MERGES = (
     FACTS,
     EVENTS,
@@ -56,7 +56,7 @@ MERGES = (
     YAML,
     NAMES,
     TEXT,
-    SESSION,
+    *(SESSION, DIGESTION),
 )
 
 # What undo does: fact by fact, event by event, with the entity (SUMMARY), line by line (NOTE), a whole page but for its
@@ -232,6 +232,10 @@ KINDS: tuple[FileKind, ...] = (
         "redactions", "ledger/redactions.json", "records.parsing:redactions", "history.redaction:render_records",
         REDACTIONS, (RECORDS,),
     )._replace(check=REDACTIONS, undo=REDACTIONS),
+    _json(
+        "digestion queue", "ledger/digestion.json", "digestion.queue:parse_queue", "digestion.queue:render_queue",
+        DIGESTION, (EVERYONE,),
+    )._replace(undo=NEVER),
     _page("agent's page", "agents/*/*.md", places=(OWN,), owner=MIXED, index=PAGE),
     AGENT_NOTE,
     _page("agent's undated note", "agents/*/daily/{undated}.md", places=(OWN,), index=PAGE),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from clawmem.memory.facts.remember import RememberedFact
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
+from clawmem.model.digestion.queue import QUEUE_PATH, DigestionItem, render_queue
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.zones import COMPACT, ROTATE, zone
 from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path, sections, without_older_lines
@@ -20,6 +21,7 @@ from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.state.session_journal import take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+from clawmem.work.digestion.digest import queue_session, read_queue
 from clawmem.work.handed_in import HandedIn, WorkScope, joined, plan_handed_in
 from clawmem.work.sessions.notes import check_open
 from clawmem.work.sessions.records import current_session, record_path, with_entries
@@ -75,9 +77,12 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
             outcomes=checked.document.get("outcomes") or None,
         )
         record = _with_learned(record, done)
-        change = session_change(
-            "session end", record, record.summary or "", {record_path(record): render_session(record)}
-        )
+        queue = queue_session(read_queue(work), record.id, _to_digest(record, moment))
+        writes: dict[str, bytes | None] = {
+            record_path(record): render_session(record),
+            QUEUE_PATH: render_queue(queue),
+        }
+        change = session_change("session end", record, record.summary or "", writes)
         commit = work.commit([joined(done.changes, change)._replace(consumes=consumed)])[-1]
         notices = (*work.notices, *checked.notices, *done.notices)
         return EndedSession(record, done.facts, done.proposals, commit, notices)
@@ -121,6 +126,20 @@ def checkpoint_session(
         notices = (*work.notices, *checked.notices, *done.notices)
         restart = restart_text(record, pad)
         return SessionCheckpoint(record, done.facts, full, why, restart, commit, notices)
+
+
+def _to_digest(record: SessionRecord, moment: str) -> DigestionItem:
+    """Return the session as a source for digestion."""
+    entity = scope_of_session(record).entity()
+    return DigestionItem(
+        record.task or record.id,
+        moment,
+        session=record.id,
+        agent=record.agent,
+        workflow=record.workflow,
+        project=record.project,
+        entity=entity,
+    )
 
 
 def scope_of_session(record: SessionRecord) -> WorkScope:

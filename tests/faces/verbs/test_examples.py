@@ -44,6 +44,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     for name, text in {
         "chat.jsonl": CHAT,
         "facts.jsonl": '{"fact": "Jane likes tea."}',
+        "report.md": "# Boats\n\nThe boat Bucket weighs 900 kilograms and needs a winch of 2 tons.",
         "end.json": json.dumps(EXAMPLE),
         "the-secret": "100 euros",
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,

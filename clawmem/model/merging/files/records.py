@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.digestion.queue import merged_queues
 from clawmem.model.merging.facts.values import MISSING, canonical, merge_mappings, more_complete, three_way
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposals.proposal_file import proposal_from_record, render_proposal
@@ -91,6 +92,11 @@ def merged_proposal(base: Record, ours: Record, theirs: Record, files: tuple[byt
         return render_proposal(proposal_from_record(merged))
     except InvalidInput:
         return None
+
+
+def merged_digestion(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
+    """The digestion queue: every source of both sides, at the further phase."""
+    return render_object(merged_queues(ours, theirs))
 
 
 def merged_session(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
