@@ -28,6 +28,7 @@ VERBS = {
     "decision": "Add, list, show and search decisions, and record their outcomes.",
     "precedent": "Find earlier decisions for a task, with their outcomes.",
     "digest": "Reduce a long text to claims with evidence and links.",
+    "stale": "List facts that somebody should check.",
     "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",
     "tier": "Show the tier of a fact, and why.",

@@ -19,6 +19,8 @@ _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.MULTILINE | re.DOT
 _BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\] )?")
 _END = re.compile(r"[.!?…]+[\"'”’)\]*]*(?=\s|$)")
 _ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Fig|cf|ca|al|[A-Z]))\.$")
+_REFERENCE = re.compile(r" \((?:\[[^\]\n]*\]\([^)\n]*\)(?:, )?)+\)")
+_LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?%|\s?°\w?)?")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+|\b[A-Z]{2,}\b")
@@ -39,7 +41,8 @@ _VAGUE = re.compile(
 )
 _LEANS = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|we|you|i|its|their|his|her|such|here|there|however|but|and|so|also|thus|"
-    r"then|moreover|furthermore|for example|for instance|in addition|as a result|on the other hand|the former|"
+    r"then|moreover|furthermore|for example|for instance|in addition|as a result|on the other hand|"
+    r"the former|\w+ing it|the (?:first|second|other|others|rest|following)|"
     r"the latter|another|the same|both|as (?:noted|mentioned|described|shown))\b",
     re.IGNORECASE,
 )
@@ -100,7 +103,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
-    sentence = " ".join(text[start:end].split())
+    sentence = " ".join(_plain(text[start:end]).split())
     words = _WORD.findall(sentence)
     if not _SHORTEST <= len(words) <= _LONGEST or sentence.rstrip("\"'”’)]*").endswith(("?", ":")):
         return None
@@ -119,6 +122,11 @@ def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
         - 0.02 * max(0, len(words) - 25)
     )
     return ChosenSentence(sentence, start, end, round(score, 3)) if score >= _LEAST_SCORE else None
+
+
+def _plain(sentence: str) -> str:
+    """Return a sentence without the addresses of its links, and without references in parentheses."""
+    return _LINK.sub(r"\1", _REFERENCE.sub("", sentence))
 
 
 def _differs(one: str, other: str) -> bool:

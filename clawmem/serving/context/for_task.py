@@ -20,6 +20,7 @@ from clawmem.model.facts.reach import scope_of
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
+from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import last_access
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Unit
@@ -30,6 +31,7 @@ from clawmem.serving.context.commands import follow_up_commands
 from clawmem.serving.context.hits import ContextRequest, given
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
+from clawmem.serving.stale import premises_of
 from clawmem.vault.vault import Vault
 
 LESSON, GUARDRAIL = "lesson", "guardrail"
@@ -46,13 +48,14 @@ _SHARES = {frame.GUARDRAILS: 0.3, frame.LESSONS: 0.3, frame.PRECEDENTS: 0.25, fr
 
 
 class ScopedFact(NamedTuple):
-    """A fact of the scope with its section, the factors of its priority, and the pass that found it."""
+    """A fact of the scope: its section, the factors of its priority, the pass that found it, and why it is stale."""
 
     n: int
     placed: PlacedFact
     section: str
     factors: PriorityFactors
     at_pass: int
+    stale: str | None = None
 
 
 class ItemReason(NamedTuple):
@@ -76,6 +79,7 @@ def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[Scop
     if words:
         found = [one for one in found if one.n in kept or _always(one.placed.fact)]
         found = _further(on, wish, found, shares)
+    found = _with_staleness(vault, on, wish, found)
     ranked = sorted(found, key=lambda one: (-one.factors.score, one.placed.fact.id))
     return ranked if words else _first_of_each(ranked)
 
@@ -159,6 +163,14 @@ def _always(fact: Fact) -> bool:
     return fact.category == GUARDRAIL or (fact.importance or 0.0) >= _ALWAYS
 
 
+def _with_staleness(
+    vault: Vault, on: TierCounts, wish: ContextRequest, found: Sequence[ScopedFact]
+) -> list[ScopedFact]:
+    premises = premises_of(on.source, (one.placed.fact for one in found))
+    days = vault.settings.whole("stale.days")
+    return [one._replace(stale=stale_reason(one.placed.fact, wish.caller.now, days, premises)) for one in found]
+
+
 def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
     chosen = []
     for title in _SHARES:
@@ -179,11 +191,12 @@ def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[
     candidates = tiers_of(on, [one.n for one in facts])
     known = [one for one in facts if one.n in candidates]
     plain = dict(zip((one.n for one in known), fact_units(on, [candidates[one.n] for one in known], way), strict=True))
-    return [_with_details(one.placed.fact, plain[one.n]) for one in known]
+    return [_with_details(one.placed.fact, plain[one.n], one.stale) for one in known]
 
 
-def _with_details(fact: Fact, unit: Unit) -> Unit:
+def _with_details(fact: Fact, unit: Unit, stale: str | None) -> Unit:
     text = _line(fact)
+    text = f"{text.rstrip()} (stale: {servable(stale)})\n" if stale else text
     if text == context_line(fact):
         return unit
     below = "".join((unit.text or "").splitlines(keepends=True)[1:])
