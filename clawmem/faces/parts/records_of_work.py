@@ -12,7 +12,7 @@ from clawmem.faces.parts.filters import filter_of, reach_of
 from clawmem.faces.parts.parameters import FACT, LIMIT, OF_ENTITY, PROJECT, SCOPE, WITH_TAG, WORKFLOW, Parameter
 from clawmem.faces.parts.words import outcome_lines
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, TEAM
+from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, TEAM, check_scope
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import LEAST_SCORE, recall
 from clawmem.work.decisions import AddedRecord
@@ -33,6 +33,7 @@ ADDED = {
 def work_scope(call: Call, workflow: str | None, scope: str | None, project: str | None) -> WorkScope:
     """What something new is for: from the options, else from the session in CLAWMEM_SESSION, else from the environment
     and the working folder."""
+    check_scope(scope, "a workflow", "a project")
     runtime = call.runtime
     session = runtime.caller().session
     if session is not None and workflow is None and project is None:

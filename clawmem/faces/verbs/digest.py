@@ -32,7 +32,7 @@ def file(
     of = work_scope(call, workflow, scope, project) if workflow or scope or project else WorkScope()
     text = file_or_stdin(call, file)
     name = title or ("stdin" if file == "-" else file.rsplit("/", 1)[-1])
-    added = add_document(vault, text, name, caller, of, entity)
+    added = add_document(vault, text, name, caller, of, entity, scope)
     return _answer(digest(vault, caller, call.runtime.model(), added.key), {added.key: added.item})
 
 

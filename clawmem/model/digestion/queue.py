@@ -39,6 +39,7 @@ class DigestionItem(NamedTuple):
     agent: str | None = None
     workflow: str | None = None
     project: str | None = None
+    scope: str | None = None
     entity: str | None = None
     events: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()

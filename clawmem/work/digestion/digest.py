@@ -80,10 +80,12 @@ def add_document(
     caller: Caller,
     scope: WorkScope | None = None,
     entity: str | None = None,
+    narrowest: str | None = None,
 ) -> DigestedSource:
     """Store a text in the ledger and put it into the queue, in one commit. The same text again changes nothing.
 
-    Raise InvalidInput if the text is empty or too long, SecretFound if it contains a credential."""
+    `narrowest` is the scope of its claims; the default is the narrowest that `scope` allows. Raise InvalidInput if the
+    text is empty or too long, SecretFound if it contains a credential."""
     of = scope or WorkScope()
     if not text.strip():
         raise InvalidInput("The document is empty.", "Name a file with text.")
@@ -103,6 +105,7 @@ def add_document(
             agent=caller.agent,
             workflow=of.workflow,
             project=of.project,
+            scope=narrowest,
             entity=entity or of.entity() or _entity_of(name),
             events=tuple(one.id for one in events),
         )

@@ -41,6 +41,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import trust_limit
 from clawmem.vault.vault import Vault
+from clawmem.work.handed_in import WorkScope
 from clawmem.work.sessions.records import find_session
 
 _NEAR = 20
@@ -204,9 +205,7 @@ class _Verifier:
         }
         if event is not None and claim.span is not None:
             record |= {"source_event": event.id, "source_text": event.text[slice(*claim.span)]}
-        if item.project or item.workflow:
-            scope = "project" if item.project else "team"
-            record |= {"scope": scope, "workflow": item.workflow, "project": item.project}
+        record |= WorkScope(item.workflow, item.project).values(item.scope)
         return draft_from_record({key: value for key, value in record.items() if value}, self._work.caller.now)
 
     def _why_not(self, claim: Claim) -> str | None:
