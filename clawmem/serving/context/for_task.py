@@ -74,7 +74,9 @@ def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[Scop
     shares = _matching(vault, on, wish, words) if words else {}
     best = max(shares.values(), default=0.0)
     kept = {n for n, share in shares.items() if share >= _FITS * best}
-    first = set(scoped_rows(on.source, wanted, _MOST)) | set(scoped_rows(on.source, wanted, _MOST, (GUARDRAIL,)))
+    first = set(scoped_rows(on.source, wanted, _MOST, least=_ALWAYS if words else 0.0)) | set(
+        scoped_rows(on.source, wanted, _MOST, (GUARDRAIL,))
+    )
     found = _read(on, wish, first | kept, shares, 1)
     if words:
         found = [one for one in found if one.n in kept or _always(one.placed.fact)]
