@@ -35,10 +35,17 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "accesses": ("ledger/accesses.json", b'{"fact_00000001": [3, "2026-11-20T08:00:00Z"]}\n', b'{"fact_1": 3}\n'),
     "promotion outcomes": ("ledger/adaptation.json", OUTCOMES, b'{"outcomes": {"recalled": "x"}}\n'),
     "redactions": ("ledger/redactions.json", REDACTIONS, b'{"redactions": 3}\n'),
+    "digestion queue": (
+        "ledger/digestion.json",
+        b'{"document:1": {"title": "Boats", "added": "2026-11-20T08:00:00Z"}}\n',
+        b'{"document:1": {"phase": "chew"}}\n',
+    ),
     "agent's page": ("agents/cli/TACIT.md", b"# Tacit\n", CONFLICT),
     "agent's daily note": ("agents/cli/daily/2026-11-20.md", b"# 2026-11-20\n\n- Rowed.\n", b"Jos\xe9\n"),
     "agent's undated note": ("agents/cli/daily/boats.md", b"# Boats\n", CONFLICT),
     "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
+    "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
+    "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
     "proposal": ("review/prop_0000abcd.json", PROPOSAL, b'{"id": "prop_0000abcd"}\n'),
 }
 for room in ROOMS:

@@ -9,6 +9,7 @@ from clawmem.index.search.rival_values import facts_with_value
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.claim_signs import may_claim
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.stated_value import (
     SinglePhrase,
     StatedValue,
@@ -108,7 +109,7 @@ class RivalValueFinder:
         """Return whether a known fact and a new one are true together; what is over stands against nothing."""
         begins = fact.valid_from or fact.timestamp
         over = not one.is_current or is_over(one, begins) or is_over(fact, fact.timestamp)
-        return not over and hold_together(one, fact)
+        return not over and realm_of(one) == realm_of(fact) and hold_together(one, fact)
 
     def _value(self, fact: Fact) -> StatedValue | None:
         """Return the value that a fact states; the user's name means the user."""

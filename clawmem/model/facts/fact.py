@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from clawmem.model.facts.reach import is_workflow
+
 ACTIVE = "active"
 SUPERSEDED = "superseded"
 RETRACTED = "retracted"
@@ -38,7 +40,8 @@ class Fact(NamedTuple):
     """One line of `items.json`; the field order is the key order on disk.
 
     Times are ISO 8601 in UTC. `source_span` is a half-open range of characters in the event's text. `confidence` and
-    `importance` are from 0 to 1. `extra` keeps keys that this version does not know.
+    `importance` are from 0 to 1. `scope`, `workflow` and `project` say which queries see it, see
+    `clawmem.model.facts.reach`. `extra` keeps keys that this version does not know.
     """
 
     id: str
@@ -64,6 +67,8 @@ class Fact(NamedTuple):
     trust: str | None = None
     agent: str | None = None
     workflow: str | None = None
+    scope: str | None = None
+    project: str | None = None
     related_entities: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     links: tuple[FactLink, ...] = ()
@@ -96,7 +101,7 @@ def importance_of(fact: Fact) -> float:
 def is_given_by_person(fact: Fact) -> bool:
     """Return whether a person stored this fact themself: no agent did, and no program learned it."""
     typed = fact.trust == "user" or (fact.trust is None and fact.source == "user")
-    return typed and fact.agent is None and fact.workflow is None
+    return typed and fact.agent is None and (fact.workflow is None or is_workflow(fact.workflow))
 
 
 def since_or_from(fact: Fact) -> str:

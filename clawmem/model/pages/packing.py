@@ -189,8 +189,7 @@ def _with_joint_remark(
         complete = _fill(sections, free, {})
         if not _joint_remarks(sections, complete, more):
             return complete, []
-    needed = sum(one.tokens for one in remarks)
-    needed += sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
+    needed = _spent(sections, filled) + sum(one.tokens for one in remarks)
     if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."
         raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")

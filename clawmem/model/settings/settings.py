@@ -48,6 +48,7 @@ SETTINGS = (
     Setting("semantic.daily_cents", "float", 100.0, "the most one day's (UTC) embedding may cost, in cents", 0, 1e6),
     Setting("decay.archive_days", "int", 90, "days without access before a fact may be archived", 1, 36_500),
     Setting("decay.archive_score", "float", 0.2, "the score under which such a fact is archived", 0, 1),
+    Setting("stale.days", "int", 180, "days without use after which a fact of work is stale", 1, 36_500),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
     Setting(
         "heartbeat.max_facts_per_event",
@@ -222,9 +223,19 @@ def reaches_outside(setting: Setting) -> bool:
 
 # Keys of one agent, such as `agents.finance.write`; those of `default` apply to every agent without its own.
 AGENTS, ANY_AGENT = "agents", "default"
+TOOL, CONSUMER, LEARNER, FULL = AGENT_TYPES = ("tool", "consumer", "learner", "full")
 OF_AGENTS = (
     Setting("write", "places", "own, life, records", "where the agent may write"),
     Setting("read_only", "bool", False, "whether the agent only reads"),
+    Setting(
+        "type",
+        "choice",
+        "full",
+        "what the agent may do: nothing here (tool), read (consumer), read and write its own and its domain (learner),"
+        " or what `write` says (full)",
+        choices=AGENT_TYPES,
+    ),
+    Setting("lessons_per_day", "int", 20, "the most lessons a day (UTC) from an agent of type learner", 0, 100_000),
     Setting(
         "domain",
         "places",

@@ -1,11 +1,14 @@
 """A served context: its text with its size, from the lines that were packed."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import PackedContext, render_context
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import words_of
+
+if TYPE_CHECKING:
+    from clawmem.serving.context.for_task import ItemReason
 
 _COUNTED_BY = {True: "exact", None: "mixed", False: "upper bound"}
 
@@ -14,7 +17,8 @@ class ContextResult(NamedTuple):
     """The text and its size.
 
     `counted_by` says how tokens were counted (exact, mixed, upper bound). `facts` are the ids in the text, and
-    `left_out` is the number of omitted lines for each section.
+    `left_out` is the number of omitted lines for each section. `explained` says why the facts of the query's scope are
+    in it.
     """
 
     text: str
@@ -23,6 +27,7 @@ class ContextResult(NamedTuple):
     facts: tuple[str, ...]
     left_out: tuple[tuple[str, int], ...]
     notices: tuple[str, ...] = ()
+    explained: "tuple[ItemReason, ...]" = ()
 
 
 def context_result(on: TierCounts, packed: PackedContext, notices: tuple[str, ...]) -> tuple[ContextResult, list[str]]:

@@ -102,7 +102,7 @@ def _heard(
             _event_hit(found[int(one.id)], scaled(one, strength))
             for one in best
             if int(one.id) in found
-            and is_visible_to(found[int(one.id)], wanted.owners)
+            and is_visible_to(found[int(one.id)], wanted.owners, wanted.reach)
             and is_within(found[int(one.id)].timestamp[:10], wanted)
             and not (without_notes and found[int(one.id)].role == "note")
         ]

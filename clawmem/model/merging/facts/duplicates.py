@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.text import normal
 from clawmem.model.merging.facts.chains import Facts, replace_fact
@@ -38,7 +39,8 @@ def _alike(facts: Mapping[str, FiledFact], fresh: Collection[str]) -> list[list[
     for fact_id in fresh:
         one = facts.get(fact_id)
         if one is not None and one.fact.is_current:
-            groups[one.path, normal(one.fact.fact), one.fact.valid_to].append(fact_id)
+            # The same words in two scopes are two facts.
+            groups[one.path, f"{normal(one.fact.fact)}\n{realm_of(one.fact)}", one.fact.valid_to].append(fact_id)
     return [sorted(group) for key, group in sorted(groups.items(), key=lambda row: row[0][:2]) if len(group) > 1]
 
 

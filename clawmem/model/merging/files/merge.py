@@ -22,8 +22,10 @@ from clawmem.model.merging.files.records import (
     latest_adaptation,
     merge_records,
     merged_cursor,
+    merged_digestion,
     merged_object,
     merged_proposal,
+    merged_session,
     summed_accesses,
 )
 from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
@@ -193,6 +195,8 @@ RULES: Mapping[str, Callable[[FileVersions], MergedFile]] = {
     kinds.CURSOR: _object(merged_cursor),
     kinds.ADAPTATION: _object(latest_adaptation),
     kinds.ACCESSES: _object(summed_accesses),
+    kinds.SESSION: _object(merged_session),
+    kinds.DIGESTION: _object(merged_digestion),
     kinds.REDACTIONS: _object(merged_object),
     kinds.PAGE: _page,
     kinds.NOTE: _note,

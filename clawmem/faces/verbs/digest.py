@@ -1,0 +1,95 @@
+"""`clawmem digest file|run|status`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.errors import DONE, PARTIAL
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import FILE, OF_ENTITY, Parameter
+from clawmem.faces.parts.records_of_work import SCOPE_OF_NEW
+from clawmem.faces.parts.words import said
+from clawmem.model.digestion.queue import PHASES, DigestionItem
+from clawmem.work.digestion.digest import DigestResult, add_document, digest, queue_of
+from clawmem.work.handed_in import WorkScope
+
+
+def file(
+    call: Call,
+    file: str,
+    title: str | None,
+    entity: str | None,
+    workflow: str | None,
+    scope: str | None,
+    project: str | None,
+) -> Answer:
+    """Store a text in the ledger, and reduce it to claims at once: about five for 2,000 words, each with its evidence
+    and its links. What is not sure enough becomes a proposal. The same text again changes nothing."""
+    from clawmem.faces.parts.reading import file_or_stdin
+    from clawmem.faces.parts.records_of_work import work_scope
+
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    of = work_scope(call, workflow, scope, project) if workflow or scope or project else WorkScope()
+    text = file_or_stdin(call, file)
+    name = title or ("stdin" if file == "-" else file.rsplit("/", 1)[-1])
+    added = add_document(vault, text, name, caller, of, entity, scope)
+    return _answer(digest(vault, caller, call.runtime.model(), added.key), {added.key: added.item})
+
+
+def run(call: Call) -> Answer:
+    """Work the whole queue now, as the heartbeat does."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    return _answer(digest(vault, caller, call.runtime.model()), {})
+
+
+def status(call: Call) -> Answer:
+    """Show each source with its phase, and what its claims became."""
+    queue = queue_of(call.runtime.vault())
+    rows = [(key, one.phase, _words(one), one.title) for key, one in queue.items()]
+    talk = () if rows else ("Nothing was digested yet.",)
+    table = Table(("source", "phase", "claims", "title"), rows)
+    return Answer({"sources": [_data(key, one) for key, one in queue.items()]}, table, talk=talk)
+
+
+def _answer(done: DigestResult, known: dict[str, DigestionItem]) -> Answer:
+    items = {**known, **{one.key: one.item for one in done.sources}}
+    lines = [f"{key}  {one.phase}: {_words(one)}  {one.title}" for key, one in items.items()]
+    notices = [f"{problem.message} The next run tries again. {problem.hint}".strip() for problem in done.problems]
+    data = {"sources": [_data(key, one) for key, one in items.items()], "commits": list(done.commits)}
+    talk = () if lines else ("Nothing waits.",)
+    return Answer(data, lines, notices, PARTIAL if done.problems else DONE, talk)
+
+
+def _data(key: str, one: DigestionItem) -> dict[str, Any]:
+    about = {"session": one.session, "by": one.by, "error": one.error, "counts": dict(one.counts)}
+    return {"source": key, "title": one.title, "phase": one.phase, "failures": one.failures, **said(about)}
+
+
+def _words(one: DigestionItem) -> str:
+    if one.error:
+        return f"failed {one.failures} times: {one.error}"
+    return ", ".join(f"{number} {name}" for name, number in one.counts.items()) or f"{len(one.claims)} claims"
+
+
+_SOURCE = {
+    "source": str, "title": str, "phase": set(PHASES), "failures": int, "session?": str, "by?": {"model", "rules"},
+    "error?": str, "counts?": {str: int},
+}  # fmt: skip
+_DIGESTED = {"sources": [_SOURCE], "commits": [str]}
+
+VERB = {
+    "file": Command(
+        file,
+        (
+            FILE,
+            Parameter("title", "The title of the document; the default is the name of the file.", ("--title",)),
+            OF_ENTITY._replace(help="The entity of claims that name none; the default is made from the title."),
+            *SCOPE_OF_NEW,
+        ),
+        _DIGESTED,
+        ("clawmem digest file report.md --entity projects/website",),
+        ("sources",),
+    ),
+    "run": Command(run, (), _DIGESTED, ("clawmem digest run",), ("sources",)),
+    "status": Command(status, (), {"sources": [_SOURCE]}, ("clawmem digest status",), ("sources",)),
+}

@@ -1,0 +1,41 @@
+"""`clawmem stale`."""
+
+from __future__ import annotations
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of, reach_of
+from clawmem.faces.parts.parameters import LIMIT, OF_CATEGORY, OF_ENTITY
+from clawmem.faces.parts.records_of_work import SCOPE_OPTIONS
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.serving.stale import list_stale
+
+
+def stale(
+    call: Call,
+    entity: str | None,
+    category: str | None,
+    limit: int | None,
+    workflow: str | None,
+    scope: str | None,
+    project: str | None,
+) -> Answer:
+    """List the facts that somebody should check: their day for review has passed, what they rest on was replaced or
+    withdrawn, or nobody has used them for `stale.days` days."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    wanted = filter_of(vault, caller, entity, category, reach=reach_of(call, workflow, scope, project))
+    done = list_stale(vault, caller, wanted, limit or 50)
+    data = {
+        "facts": [{**fact_data(one.fact, one.entity), "why": why} for one, why in done.facts],
+        "total": done.total,
+    }
+    lines = [f"{fact_line(one.fact, one.entity)}  {why}" for one, why in done.facts]
+    return Answer(data, lines, talk=() if lines else ("No fact is stale.",))
+
+
+VERB = Command(
+    stale,
+    (OF_ENTITY, OF_CATEGORY, LIMIT, *SCOPE_OPTIONS),
+    {"facts": [{"...": "fact", "why": str}], "total": int},
+    ("clawmem stale", "clawmem stale --category lesson"),
+    ("facts",),
+)

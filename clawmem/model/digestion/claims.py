@@ -1,0 +1,134 @@
+"""Choose the sentences of a text that carry claims: precise, complete, and understandable alone.
+
+A sentence is scored by what makes a claim precise: numbers, names, definitions, reasons and rules. Questions, headings,
+code, and sentences that need the one before them are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+WORDS_PER_CLAIM = 400
+"""2,000 words give about five claims; the rest of the text stays in the ledger."""
+_SHORTEST, _LONGEST = 5, 45
+_LEAST_SCORE = 2.0
+_BLOCK = re.compile(r"[^\n]+(?:\n(?![\n#>*\-|`]|\d+[.)] |[ \t]*\n)[^\n]+)*")
+_FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.MULTILINE | re.DOTALL)
+_BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\] )?")
+_END = re.compile(r"[.!?…]+[\"'”’)\]*]*(?=\s|$)")
+_ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Fig|cf|ca|al|[A-Z]))\.$")
+_REFERENCE = re.compile(r" \((?:\[[^\]\n]*\]\([^)\n]*\)(?:, )?)+\)")
+_LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?%|\s?°\w?)?")
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+|\b[A-Z]{2,}\b")
+_DEFINES = re.compile(
+    r"\b(?:is|are|was|were|has|have|consists? of|contains?|means|requires?|needs?|uses?|costs?|takes?|weighs?|"
+    r"measures?|runs? on|listens? on|stores?|returns?|replaces?|supports?|causes?|reduces?|increases?|prevents?|"
+    r"belongs? to|begins?|ends?|started|founded|built|published|introduced|discovered|invented|opened|"
+    r"closed|expires?)\b"
+)
+_REASON = re.compile(
+    r"\b(?:because|therefore|since|so that|unless|until|only if|instead of|rather than|before|after)\b"
+)
+_RULE = re.compile(r"\b(?:must|never|always|only|at least|at most|no more than|required|forbidden|not allowed)\b")
+_VAGUE = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|might|some people|many people|it seems|kind of|sort of|things?|stuff|very|"
+    r"really|interesting|important to note|in general|of course)\b",
+    re.IGNORECASE,
+)
+_LEANS = re.compile(
+    r"^(?:it|this|that|these|those|they|he|she|we|you|i|its|their|his|her|such|here|there|however|but|and|so|also|thus|"
+    r"then|moreover|furthermore|for example|for instance|in addition|as a result|on the other hand|"
+    r"the former|\w+ing it|the (?:first|second|other|others|rest|following)|"
+    r"the latter|another|the same|both|as (?:noted|mentioned|described|shown))\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:I|me|my|we|us|our|you|your)\b", re.IGNORECASE)
+
+
+class ChosenSentence(NamedTuple):
+    """A sentence that carries a claim, with its half-open range of characters in the text, and its score."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+def choose_claims(text: str, most: int | None = None) -> list[ChosenSentence]:
+    """Return the best sentences of a text in their order, at most one for each 400 words, but at least one.
+
+    `most` replaces that number. A text without a precise sentence gives none."""
+    limit = most if most is not None else max(1, round(len(_WORD.findall(text)) / WORDS_PER_CLAIM))
+    scored = [one for one in (_scored(*span, text) for span in sentences(text)) if one is not None]
+    best = sorted(scored, key=lambda one: (-one.score, one.start))
+    chosen: list[ChosenSentence] = []
+    for one in best:
+        if len(chosen) == limit:
+            break
+        if all(_differs(one.text, other.text) for other in chosen):
+            chosen.append(one)
+    return sorted(chosen, key=lambda one: one.start)
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of the sentences of a text, without headings, tables, quotations and code."""
+    fenced = [found.span() for found in _FENCE.finditer(text)]
+    for block in _BLOCK.finditer(text):
+        start, end = block.span()
+        first = block[0].lstrip()
+        if first.startswith(("#", "|", ">", "```", "~~~", "    ", "<")) or any(a <= start < b for a, b in fenced):
+            continue
+        bullet = _BULLET.match(text, start, end)
+        start = bullet.end() if bullet else start
+        for mark in _END.finditer(text, start, end):
+            if _ABBREVIATION.search(text, start, mark.end()) and mark.end() < end:
+                continue
+            yield _trimmed(text, start, mark.end())
+            start = mark.end()
+        # What has no end is a heading or an item of a list; a long item is a sentence all the same.
+        if bullet and len(_WORD.findall(text, start, end)) >= _SHORTEST:
+            yield _trimmed(text, start, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
+    sentence = " ".join(_plain(text[start:end]).split())
+    words = _WORD.findall(sentence)
+    if not _SHORTEST <= len(words) <= _LONGEST or sentence.rstrip("\"'”’)]*").endswith(("?", ":")):
+        return None
+    if _LEANS.match(sentence) or not (_DEFINES.search(sentence) or _RULE.search(sentence)):
+        return None
+    if not (sentence[0].isupper() or sentence[0].isdigit()):
+        return None
+    score = (
+        1.0 * min(2, len(_NUMBER.findall(sentence)))
+        + 0.7 * min(2, len(_NAME.findall(sentence)))
+        + 1.0 * bool(_DEFINES.search(sentence))
+        + 0.7 * bool(_REASON.search(sentence))
+        + 1.2 * bool(_RULE.search(sentence))
+        - 1.0 * len(_VAGUE.findall(sentence))
+        - 0.8 * bool(_FIRST_PERSON.search(sentence))
+        - 0.02 * max(0, len(words) - 25)
+    )
+    return ChosenSentence(sentence, start, end, round(score, 3)) if score >= _LEAST_SCORE else None
+
+
+def _plain(sentence: str) -> str:
+    """Return a sentence without the addresses of its links, and without references in parentheses."""
+    return _LINK.sub(r"\1", _REFERENCE.sub("", sentence))
+
+
+def _differs(one: str, other: str) -> bool:
+    mine, its = ({word.lower() for word in _WORD.findall(each)} for each in (one, other))
+    return len(mine & its) < 0.8 * min(len(mine), len(its))

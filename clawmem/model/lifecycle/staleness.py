@@ -1,0 +1,36 @@
+"""Staleness: why a fact should be checked before it is relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
+from clawmem.model.facts.reach import scope_of
+from clawmem.model.language.dates import moment_of, stamp
+
+PREMISES = ("depends_on", "derived_from")
+REVIEW_BY = "review_by"
+"""The key of a fact's details with the day (`YYYY-MM-DD`) by which somebody should check it."""
+
+
+def stale_reason(fact: Fact, now: datetime, days: int, premises: Mapping[str, Fact]) -> str | None:
+    """Return why a fact is stale, or None.
+
+    Its day for review has passed, a fact that it rests on (`premises`, by id) was replaced or withdrawn, or nobody has
+    used it for that many days. The last one holds only for facts of work and for those that no person stated."""
+    due = (fact.details or {}).get(REVIEW_BY)
+    if isinstance(due, str) and due[:10] < stamp(now)[:10]:
+        return f"to be reviewed by {due[:10]}"
+    for link in fact.links:
+        premise = premises.get(link.to) if link.type in PREMISES else None
+        if premise is not None and premise.status in (SUPERSEDED, RETRACTED):
+            return f"it rests on {link.to}, which was {premise.status}"
+    if scope_of(fact) is None and fact.trust in (None, "user"):
+        return None
+    try:
+        seen = moment_of(max(fact.timestamp, fact.last_accessed or ""))
+    except ValueError:
+        return None
+    unused = (now - seen).days
+    return f"not confirmed or used for {unused} days" if unused > days else None

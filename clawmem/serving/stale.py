@@ -1,0 +1,43 @@
+"""List the facts that are stale, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.channels import FactFilter, all_passing
+from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.fact import Fact, importance_of
+from clawmem.model.lifecycle.staleness import PREMISES, stale_reason
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+
+
+class StaleFacts(NamedTuple):
+    """Stale facts, each with the reason, and their total number."""
+
+    facts: tuple[tuple[PlacedFact, str], ...]
+    total: int
+
+
+def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> StaleFacts:
+    """Return the stale facts that pass the filter, at most `limit`."""
+    days = vault.settings.whole("stale.days")
+
+    def read(index: Index) -> list[tuple[PlacedFact, str]]:
+        placed = all_passing(index, wanted)
+        premises = premises_of(index, (one.fact for one in placed))
+        reasons = ((one, stale_reason(one.fact, caller.now, days, premises)) for one in placed)
+        return [(one, why) for one, why in reasons if why is not None]
+
+    found = run_query(vault, read)
+    found.sort(key=lambda pair: (-importance_of(pair[0].fact), pair[0].fact.timestamp, pair[0].fact.id))
+    return StaleFacts(tuple(found[:limit]), len(found))
+
+
+def premises_of(index: Index, facts: Iterable[Fact]) -> dict[str, Fact]:
+    """Return the facts that some facts rest on, by id."""
+    named = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
+    return {fact_id: one.fact for fact_id, one in by_ids(index, sorted(named)).items()}

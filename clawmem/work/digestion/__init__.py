@@ -1,0 +1,1 @@
+"""Digestion: long texts and ended sessions become claims, in five phases."""

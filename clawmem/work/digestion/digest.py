@@ -1,0 +1,224 @@
+"""Work the digestion queue: take in a document, and run the phases of every source, one commit for each phase."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.llm.choice import Model
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
+from clawmem.model.digestion.queue import (
+    ARCHIVE,
+    DONE,
+    PHASES,
+    QUEUE_PATH,
+    REDUCE,
+    REFLECT,
+    REWEAVE,
+    VERIFY,
+    Claim,
+    DigestionItem,
+    Queue,
+    parse_queue,
+    render_queue,
+)
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_visible, one_line
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.entity import slug
+from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+from clawmem.work.digestion import phases
+from clawmem.work.handed_in import WorkScope, joined
+
+# A text longer than this becomes several events.
+_EVENT_CHARACTERS = 20_000
+_LONGEST = 2_000_000
+
+
+class PhaseActs(NamedTuple):
+    """What a phase does: before the lock is taken, if anything, and under it."""
+
+    under_lock: phases.Phase
+    before: phases.Prepare | None = None
+
+
+ACTS: Mapping[str, PhaseActs] = {
+    REDUCE: PhaseActs(phases.take_claims, phases.reduce_text),
+    REFLECT: PhaseActs(phases.reflect),
+    REWEAVE: PhaseActs(phases.reweave),
+    VERIFY: PhaseActs(phases.verify),
+    ARCHIVE: PhaseActs(phases.archive),
+}
+
+
+class DigestedSource(NamedTuple):
+    """A source by its key, as it is now."""
+
+    key: str
+    item: DigestionItem
+
+
+class DigestResult(NamedTuple):
+    """The sources that were worked on, the commits, and the error of each source that could not go on."""
+
+    sources: tuple[DigestedSource, ...]
+    commits: tuple[str, ...] = ()
+    problems: tuple[ClawmemError, ...] = ()
+
+
+def add_document(
+    vault: Vault,
+    text: str,
+    title: str,
+    caller: Caller,
+    scope: WorkScope | None = None,
+    entity: str | None = None,
+    narrowest: str | None = None,
+) -> DigestedSource:
+    """Store a text in the ledger and put it into the queue, in one commit. The same text again changes nothing.
+
+    `narrowest` is the scope of its claims; the default is the narrowest that `scope` allows. Raise InvalidInput if the
+    text is empty or too long, SecretFound if it contains a credential."""
+    of = scope or WorkScope()
+    if not text.strip():
+        raise InvalidInput("The document is empty.", "Name a file with text.")
+    if len(text) > _LONGEST:
+        raise InvalidInput(f"The document has {len(text):,} characters; the limit is {_LONGEST:,}.", "Split it.")
+    check_visible(text, "document")
+    kept, name = allowed(vault.settings, text, "The document"), one_line(allowed(vault.settings, title, "The title"))
+    key = f"document:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    with writing(vault, caller, "digest") as work:
+        queue = read_queue(work)
+        if key in queue:
+            return DigestedSource(key, queue[key])
+        events = _events(kept, name, key, caller)
+        item = DigestionItem(
+            name,
+            stamp(caller.now),
+            agent=caller.agent,
+            workflow=of.workflow,
+            project=of.project,
+            scope=narrowest,
+            entity=entity or of.entity() or _entity_of(name),
+            events=tuple(one.id for one in events),
+        )
+        path = ledger_path(stamp(caller.now)[:10])
+        writes: dict[str, bytes | None] = {
+            path: (work.read(path) or b"") + render_events(events),
+            QUEUE_PATH: render_queue({**queue, key: item}),
+        }
+        work.commit([_change(caller, "add", name, writes)])
+        return DigestedSource(key, item)
+
+
+def queue_session(queue: Queue, session: str, item: DigestionItem) -> dict[str, DigestionItem]:
+    """Return the queue with an ended session; one that is in it already is not added again."""
+    return {f"session:{session}": item, **queue}
+
+
+def digest(
+    vault: Vault,
+    caller: Caller,
+    model: Model | None = None,
+    only: str | None = None,
+    acts: Mapping[str, PhaseActs] = ACTS,
+) -> DigestResult:
+    """Run the phases that are due, of all sources or of one. A failure stops its source, and the next run tries that
+    phase again; it stops no other source. Running it again changes nothing."""
+    waiting = [key for key, one in queue_of(vault).items() if one.phase != DONE and only in (None, key)]
+    done: list[DigestedSource] = []
+    commits: list[str] = []
+    problems: list[ClawmemError] = []
+    for key in waiting:
+        item: DigestionItem | None = queue_of(vault)[key]
+        while item is not None and item.phase != DONE:
+            try:
+                item, made = _run_phase(vault, caller, key, item, model, acts)
+                commits += made
+            except ClawmemError as problem:
+                problems.append(problem)
+                commits += _record_failure(vault, caller, key, problem)
+                break
+        done.append(DigestedSource(key, queue_of(vault)[key]))
+    return DigestResult(tuple(done), tuple(commits), tuple(problems))
+
+
+def queue_of(vault: Vault) -> dict[str, DigestionItem]:
+    """Return the queue; empty if there is none. Raise Unreadable."""
+    data = vault.read(QUEUE_PATH)
+    return {} if data is None else parse_queue(data, QUEUE_PATH, parse_yaml)
+
+
+def read_queue(work: WriteScope) -> dict[str, DigestionItem]:
+    """Return the queue as a transaction sees it."""
+    data = work.read(QUEUE_PATH)
+    return {} if data is None else parse_queue(data, QUEUE_PATH, parse_yaml)
+
+
+def _run_phase(
+    vault: Vault, caller: Caller, key: str, item: DigestionItem, model: Model | None, acts: Mapping[str, PhaseActs]
+) -> tuple[DigestionItem | None, tuple[str, ...]]:
+    """Run one phase and commit it. Return None if another process has worked on the source meanwhile."""
+    phase, act = item.phase, acts[item.phase]
+    claims: list[Claim] = act.before(vault, caller, item, model) if act.before else []
+    with writing(vault, caller, "digest") as work:
+        queue = read_queue(work)
+        if queue.get(key) != item:
+            return None, ()
+        result = act.under_lock(work, item, claims)
+        after = result.item._replace(phase=PHASES[PHASES.index(phase) + 1], failures=0, error=None)
+        if phase == REDUCE:
+            after = after._replace(by="model" if model else "rules")
+            if not claims:
+                after = after._replace(phase=DONE, counts={"claims": 0})
+        change = _change(caller, phase, item.title, {QUEUE_PATH: render_queue({**queue, key: after})})
+        return after, work.commit([joined(result.changes, change)], "digest")
+
+
+def _record_failure(vault: Vault, caller: Caller, key: str, problem: ClawmemError) -> tuple[str, ...]:
+    """Note the failure in the queue; the second one of the same kind makes no commit."""
+    try:
+        with writing(vault, caller, "digest") as work:
+            queue = read_queue(work)
+            item = queue[key]
+            if item.error == problem.message:
+                return ()
+            failed = item._replace(failures=item.failures + 1, error=problem.message)
+            writes: dict[str, bytes | None] = {QUEUE_PATH: render_queue({**queue, key: failed})}
+            return work.commit([_change(caller, "failed", f"{item.title}: {item.phase}", writes)])
+    except ClawmemError:
+        return ()  # the vault cannot be written at all: the caller has the first problem
+
+
+def _events(text: str, title: str, key: str, caller: Caller) -> list[Event]:
+    parts = [text[at : at + _EVENT_CHARACTERS] for at in range(0, len(text), _EVENT_CHARACTERS)]
+    return [
+        Event(
+            f"evt_{hashlib.sha256(f'{key} {number}'.encode()).hexdigest()[:16]}",
+            stamp(caller.now),
+            "system",
+            part,
+            agent=caller.agent,
+            source=f"document:{title}",
+            external_id=f"{key}:{number}",
+            kind="attachment",
+        )
+        for number, part in enumerate(parts)
+    ]
+
+
+def _entity_of(title: str) -> str | None:
+    name = slug(title.rsplit("/", 1)[-1].rsplit(".", 1)[0])
+    return f"resources/{name}" if name else None
+
+
+def _change(caller: Caller, phase: str, title: str, writes: dict[str, bytes | None]) -> Change:
+    said = trailers("digest", agent=caller.agent, session=caller.session)
+    return Change(subject_line("digest", phase, title), writes, said, author=agent_author(caller.agent))

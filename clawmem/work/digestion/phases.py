@@ -1,0 +1,311 @@
+"""The five phases of digestion. Each sees only its named input, and gives the source back with what it found.
+
+reduce   the text of the source                      -> claims that quote it
+reflect  the claims, the facts in their scope        -> links
+reweave  the claims and the facts they are linked to -> which fact a claim revises, and why
+verify   the claims with links and revisions         -> facts, revised facts, and proposals for what fails
+archive  what became of the claims                   -> counts; the claims leave the queue
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
+from clawmem.index.search.lookup import PlacedFact, by_ids, entities
+from clawmem.index.search.sittings import events_of_session
+from clawmem.index.tables.store import Index
+from clawmem.llm.choice import Model
+from clawmem.memory.facts.remember import FactPlanner, without_secrets
+from clawmem.memory.history.evidence import find_event
+from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+from clawmem.memory.scope import WriteScope, fact_change
+from clawmem.model.digestion.claims import WORDS_PER_CLAIM, ChosenSentence, choose_claims
+from clawmem.model.digestion.compare import SAME, SUPPORTS, UPDATES, relation_of
+from clawmem.model.digestion.queue import Claim, DigestionItem
+from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
+from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.reach import Reach
+from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import search_words
+from clawmem.model.language.text import LONGEST_FACT, normal
+from clawmem.model.lifecycle.reinforce import raised_confidence
+from clawmem.model.proposals.proposal import ADD, SUPERSEDE
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.model.records.event import trust_limit
+from clawmem.vault.vault import Vault
+from clawmem.work.handed_in import WorkScope
+from clawmem.work.sessions.records import find_session
+
+_NEAR = 20
+_MOST_LINKS = 3
+# A question finds a claim if fewer facts than this have all of its words.
+_FOUND_AMONG = 10
+_QUESTION_WORDS = 5
+_FEWEST_WORDS = 2
+STORED, KNOWN, PROPOSED = "stored", "known", "proposed"
+
+
+class PhaseResult(NamedTuple):
+    """The source after a phase, and the changes of the vault beside the queue."""
+
+    item: DigestionItem
+    changes: tuple[Change, ...] = ()
+
+
+class SourceText(NamedTuple):
+    """A text of a source: the words, and the event that holds them (None: a note of a session)."""
+
+    text: str
+    event: str | None
+
+
+# What a phase does before the lock is taken (its value goes to the second function), and then under the lock.
+Prepare = Callable[[Vault, Caller, DigestionItem, Model | None], list[Claim]]
+Phase = Callable[[WriteScope, DigestionItem, list[Claim]], PhaseResult]
+
+
+def texts_of(vault: Vault, item: DigestionItem) -> list[SourceText]:
+    """Return the texts of a source: its events, or what an agent said and noted in a session."""
+    found: list[SourceText] = []
+
+    def read(index: Index) -> list[SourceText]:
+        events = [event for one in item.events if (event := find_event(vault, index, one)) is not None]
+        if item.session is not None:
+            events += [one for one in events_of_session(index, item.session) if one.role == "assistant"]
+        return [SourceText(one.text, one.id) for one in events]
+
+    found += run_query(vault, read)
+    if item.session is not None:
+        record = find_session(vault, item.session)
+        found += [SourceText(note.text, None) for note in record.notes]
+    return found
+
+
+def reduce_text(vault: Vault, caller: Caller, item: DigestionItem, model: Model | None) -> list[Claim]:
+    """Return the claims of a source: by the model if there is one, else by rules. Nothing is written."""
+    texts = texts_of(vault, item)
+    most = max(1, round(sum(len(one.text.split()) for one in texts) / WORDS_PER_CLAIM))
+    if model is not None:
+        from clawmem.work.digestion.by_model import choose_by_model  # only where a model is set
+
+        chosen = [
+            (one, text)
+            for text in texts
+            if len(text.text.split()) >= WORDS_PER_CLAIM // 20
+            for one in choose_by_model(vault, model, text.text, most, caller.now)
+        ]
+    else:
+        every = [(one, text) for text in texts for one in choose_claims(text.text, most)]
+        best = sorted(every, key=lambda pair: -pair[0].score)[:most]
+        chosen = [pair for pair in every if pair in best]
+    names = run_query(vault, lambda index: _names(index))
+    return [_claim(one, text, names) for one, text in chosen[:most]]
+
+
+def _claim(one: ChosenSentence, text: SourceText, names: dict[str, str]) -> Claim:
+    span = (one.start, one.end) if text.event else None
+    return Claim(one.text[:LONGEST_FACT], text.event, span, _entity(one.text, names))
+
+
+def take_claims(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+    """Store the claims that `reduce_text` found."""
+    return PhaseResult(item._replace(claims=tuple(claims)))
+
+
+def reflect(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+    """Link each claim to at most three facts in its scope that it has most in common with."""
+    return PhaseResult(item._replace(claims=tuple(_linked(work, item, one) for one in item.claims)))
+
+
+def reweave(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+    """Ask of each linked fact: written today, what would differ? A repeated fact is strengthened at once; one with
+    another value is to be superseded by the claim, if that is verified."""
+    planner, changes, woven = FactPlanner(work), [], []
+    for claim in item.claims:
+        linked = by_ids(work.index, [one["to"] for one in claim.links])
+        revises = None
+        for placed in linked.values():
+            relation = relation_of(claim.text, placed.fact.fact)
+            if relation is None or not placed.fact.is_current:
+                continue
+            if relation.kind == UPDATES and revises is None:
+                revises = {"id": placed.fact.id, "does": SUPERSEDE, "reason": relation.reason}
+            elif relation.kind in (SUPPORTS, SAME) and _is_other_source(placed.fact, item):
+                raised = raised_confidence(placed.fact.confidence)
+                if raised is not None and raised != placed.fact.confidence:
+                    changes.append(_strengthened(work, planner, placed, raised))
+        woven.append(claim._replace(revises=revises))
+    return PhaseResult(item._replace(claims=tuple(woven)), tuple(changes))
+
+
+def verify(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+    """Check each claim: its form, its entity, whether it is known, whether a fitting question finds it, and whether it
+    may revise what it revises. What passes becomes a fact; what fails becomes a proposal."""
+    checker = _Verifier(work, item)
+    done = [checker.check(one) for one in item.claims]
+    return PhaseResult(item._replace(claims=tuple(done)), tuple(checker.changes))
+
+
+def archive(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
+    """Count what became of the claims, and drop them from the queue: the facts and proposals hold them."""
+    counts = Counter(one.became or PROPOSED for one in item.claims)
+    links = sum(len(one.links) for one in item.claims)
+    revised = sum(one.revises is not None and one.became == STORED for one in item.claims)
+    found = {"claims": len(item.claims), "links": links, "revised": revised, **counts}
+    return PhaseResult(item._replace(claims=(), counts=dict(sorted(found.items()))))
+
+
+class _Verifier:
+    def __init__(self, work: WriteScope, item: DigestionItem) -> None:
+        self._work = work
+        self._item = item
+        self._planner = FactPlanner(work)
+        self._writer: ProposalWriter | None = None
+        self._seen: set[str] = set()
+        self.changes: list[Change] = []
+
+    def check(self, claim: Claim) -> Claim:
+        if normal(claim.text) in self._seen or self._is_known(claim):
+            return claim._replace(became=KNOWN)
+        self._seen.add(normal(claim.text))
+        try:
+            draft = without_secrets(self._work.vault, self._draft(claim))
+        except ClawmemError:
+            # A claim with a credential or of a wrong form is not even proposed: a proposal would hold it.
+            return claim._replace(became="refused")
+        why = self._why_not(claim)
+        if why is not None:
+            return self._proposed(claim, draft, why)
+        return self._stored(claim, draft)
+
+    def _is_known(self, claim: Claim) -> bool:
+        linked = by_ids(self._work.index, [one["to"] for one in claim.links])
+        return any(normal(one.fact.fact) == normal(claim.text) and one.fact.is_current for one in linked.values())
+
+    def _draft(self, claim: Claim) -> Draft:
+        item, event = self._item, None
+        if claim.event is not None:
+            event = find_event(self._work.vault, self._work.index, claim.event)
+        record: dict[str, object] = {
+            "fact": claim.text,
+            "entity": claim.entity or item.entity,
+            "source": f"session:{item.session}" if item.session else f"document:{item.title}",
+            "links": [dict(one) for one in claim.links],
+            "trust": trust_limit(event) if event else "agent",
+            "agent": item.agent,
+            "details": {"document": item.title},
+        }
+        if event is not None and claim.span is not None:
+            record |= {"source_event": event.id, "source_text": event.text[slice(*claim.span)]}
+        record |= WorkScope(item.workflow, item.project).values(item.scope)
+        return draft_from_record({key: value for key, value in record.items() if value}, self._work.caller.now)
+
+    def _why_not(self, claim: Claim) -> str | None:
+        words = question_words(claim.text)
+        if len(words) < _FEWEST_WORDS:
+            return "It has too few telling words: no question would find it."
+        if _facts_with_all(self._work.index, words) >= _FOUND_AMONG:
+            return f"A question with its words ({' '.join(words)}) finds {_FOUND_AMONG} other facts."
+        if claim.entity is None and self._item.entity is None:
+            return "It names no known entity, and the source has none."
+        return None
+
+    def _stored(self, claim: Claim, draft: Draft) -> Claim:
+        revised = self._revised(claim, draft)
+        if isinstance(revised, str):
+            return self._proposed(claim, draft, revised)
+        fact, change = self._planner.plan(draft)
+        self.changes += [change] if change else []
+        if fact.outcome == "proposed":
+            return claim._replace(became=PROPOSED)
+        if revised is not None and fact.outcome == "added":
+            reason = (claim.revises or {}).get("reason", "")
+            self.changes.append(self._superseded(revised, PlacedFact(fact.fact, fact.entity), reason))
+        return claim._replace(became=KNOWN if fact.outcome == "noop" else STORED)
+
+    def _revised(self, claim: Claim, draft: Draft) -> PlacedFact | str | None:
+        """Return the fact that the claim revises, None if it revises none, or why it may not."""
+        if claim.revises is None:
+            return None
+        placed = by_ids(self._work.index, [claim.revises["id"]]).get(claim.revises["id"])
+        if placed is None or not placed.fact.is_current:
+            return None
+        if is_low_trust(draft.fact.trust) and not is_low_trust(placed.fact.trust):
+            return f"It would change {placed.fact.id}, of higher trust: {claim.revises['reason']}"
+        return placed
+
+    def _superseded(self, placed: PlacedFact, by: PlacedFact, reason: str) -> Change:
+        now, old = stamp(self._work.caller.now), placed.fact
+        link = FactLink("supersedes", old.id, reason, now)
+        ended = self._planner.amend(placed, status=SUPERSEDED, superseded_by=by.fact.id, valid_to=old.valid_to or now)
+        begun = self._planner.amend(by, links=(*by.fact.links, link))
+        words, caller = f"{by.fact.fact} (was: {old.fact})", self._work.caller
+        facts = [by.fact, old]
+        return fact_change(caller, "supersede", placed.entity, words, {**ended, **begun}, facts, supersedes=[old.id])
+
+    def _proposed(self, claim: Claim, draft: Draft, why: str) -> Claim:
+        self._writer = self._writer or ProposalWriter(self._work)
+        entity = claim.entity or self._item.entity or self._work.vault.settings.words("defaults.entity")
+        filed = self._writer.file(draft.fact._replace(id=UNSET_ID), entity, QuarantineReason("fact", why), ADD)
+        self.changes += [filed.change] if filed.change else []
+        return claim._replace(became=PROPOSED)
+
+
+def question_words(claim: str) -> list[str]:
+    """Return the words of a question that fits a claim: its first telling words."""
+    return list(dict.fromkeys(search_words(claim)))[:_QUESTION_WORDS]
+
+
+def _facts_with_all(index: Index, words: Sequence[str]) -> int:
+    rows: set[int] | None = None
+    for word in words:
+        found = {one.n for one in index.engine.search(forms_of(word), 1000)}
+        rows = found if rows is None else rows & found
+    return len(rows or ())
+
+
+def _linked(work: WriteScope, item: DigestionItem, claim: Claim) -> Claim:
+    reach = Reach(item.workflow, item.project) if item.workflow or item.project else None
+    forms = [form for word in search_words(claim.text) for form in forms_of(word)]
+    rows = keyword_channel(work.index, forms, FactFilter(reach=reach), _NEAR).scores
+    placed = facts_in_rows(work.index, sorted(rows, key=lambda n: -rows[n]))
+    links = []
+    for n in sorted(rows, key=lambda n: -rows[n]):
+        relation = relation_of(claim.text, placed[n].fact.fact)
+        if relation is not None:
+            kind = SUPPORTS if relation.kind in (SUPPORTS, SAME) else "relates_to"
+            links.append({"type": kind, "to": placed[n].fact.id, "reason": relation.reason})
+    return claim._replace(links=tuple(links[:_MOST_LINKS]))
+
+
+def _strengthened(work: WriteScope, planner: FactPlanner, placed: PlacedFact, confidence: float) -> Change:
+    writes = planner.amend(placed, confidence=confidence)
+    return fact_change(work.caller, "strengthen", placed.entity, placed.fact.fact, writes, [placed.fact])
+
+
+def _is_other_source(fact: Fact, item: DigestionItem) -> bool:
+    return fact.source_event not in item.events and (fact.details or {}).get("document") != item.title
+
+
+def _names(index: Index) -> dict[str, str]:
+    """Return entities by title and alias, in normal form, without those that are too short to be found in a text."""
+    found = {}
+    for one in entities(index):
+        for name in (one.title, *one.aliases):
+            if len(normal(name)) > 3 and not one.name.startswith("@"):
+                found[normal(name)] = one.name
+    return found
+
+
+def _entity(sentence: str, names: dict[str, str]) -> str | None:
+    said = f" {normal(sentence)} "
+    known = [name for name in names if f" {name} " in said]
+    return names[max(known, key=len)] if known else None

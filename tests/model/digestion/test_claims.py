@@ -1,0 +1,71 @@
+"""Which sentences of a text carry claims, and what a claim is to a fact."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.model.digestion.claims import choose_claims
+from clawmem.model.digestion.compare import relation_of
+
+PRECISE = (
+    "The pilot station listens on VHF channel 12.",
+    "A job must be finished within 90 seconds, or another worker takes it.",
+    "The new queue uses PostgreSQL 16 with SKIP LOCKED.",
+)
+LEFT_OUT = (
+    "It was built in 1887 by the town.",
+    "Is the harbour of Norhavn open in 2026?",
+    "We were not happy about the 214 invoices.",
+    "This might change in 2027, perhaps.",
+    "# The harbour has 4 quays",
+    "| The crane lifts | 45 tons |",
+    "> Ada said that the crane lifts 45 tons.",
+    "```\nThe crane lifts at most 45 tons.\n```",
+    "Deleting it loses 4 files because Git has no copy.",
+)
+
+
+@pytest.mark.parametrize("sentence", PRECISE)
+def test_a_precise_sentence_is_a_claim(sentence: str) -> None:
+    assert [one.text for one in choose_claims(sentence)] == [sentence]
+
+
+@pytest.mark.parametrize("sentence", LEFT_OUT)
+def test_what_needs_context_or_says_little_is_none(sentence: str) -> None:
+    assert choose_claims(sentence) == []
+
+
+def test_two_thousand_words_give_five_claims_at_most() -> None:
+    text = " ".join(f"The pump number {at} needs {at} filters of type Delta{at}." for at in range(250))
+    assert 1 <= len(choose_claims(text)) <= 5 + 1
+
+
+def test_the_address_of_a_link_is_no_part_of_a_claim() -> None:
+    text = "A [job](queue.md#job) must be finished within 90 seconds ([004](004.md), [005](005.md))."
+    (one,) = choose_claims(text)
+    assert one.text == "A job must be finished within 90 seconds."
+    assert text[one.start : one.end] == text
+
+
+@given(st.text(alphabet="Abc 1.\n-#|>`?!\t", max_size=300))
+def test_a_claim_is_a_range_of_its_text(text: str) -> None:
+    for one in choose_claims(text):
+        assert 0 <= one.start < one.end <= len(text)
+        assert one.text
+
+
+@pytest.mark.parametrize(
+    ("claim", "fact", "kind"),
+    [
+        ("The quay measures 412 metres.", "The quay measures 412 metres.", "same"),
+        ("The quay of Norhavn measures 430 metres.", "The quay of Norhavn measures 412 metres.", "updates"),
+        ("The quay at Norhavn measures 412 metres.", "The quay of Norhavn measures 412 metres.", "supports"),
+        ("The quay of Norhavn has a crane.", "The quay of Norhavn measures 412 metres.", "relates_to"),
+        ("Jane prefers green tea.", "The quay of Norhavn measures 412 metres.", None),
+    ],
+)
+def test_what_a_claim_is_to_a_fact(claim: str, fact: str, kind: str | None) -> None:
+    found = relation_of(claim, fact)
+    assert (found.kind if found else None) == kind

@@ -1,0 +1,46 @@
+"""Staleness: a day for review, a premise that fell, no use for half a year; the label in a context."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clawmem.index.search.channels import FactFilter
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reach import Reach
+from clawmem.model.records.caller import Caller
+from clawmem.serving.context.context import context
+from clawmem.serving.stale import list_stale
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+
+
+def _store(vault: Vault, caller: Caller, fact: str, **values: object) -> Fact:
+    draft = draft_from_record({"fact": fact, "entity": "projects/boat", **values}, caller.now)
+    return remember(vault, [draft], caller).facts[0].fact
+
+
+def _stale(vault: Vault, caller: Caller) -> dict[str, str]:
+    return {one.fact.fact: why for one, why in list_stale(vault, caller, FactFilter(), 50).facts}
+
+
+def test_why_a_fact_is_stale(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    work = {"scope": "team", "workflow": "software"}
+    _store(vault, caller, "The licence is valid.", details={"review_by": "2026-11-20"})
+    _store(vault, caller, "The mast is new.", details={"review_by": "2026-11-21"})
+    premise = _store(vault, caller, "The hull is dry.")
+    link = {"type": "depends_on", "to": premise.id}
+    _store(vault, caller, "Paint the hull now.", links=[link])
+    _store(vault, caller, "Check the tide first.", category="lesson", **work)
+    _store(vault, caller, "Jane likes the boat.")
+    assert _stale(vault, caller) == {"The licence is valid.": "to be reviewed by 2026-11-20"}
+    retract(vault, premise.id, caller)
+    assert _stale(vault, caller)["Paint the hull now."] == f"it rests on {premise.id}, which was retracted"
+    later = caller._replace(now=caller.now + timedelta(days=181))
+    assert _stale(vault, later)["Check the tide first."] == "not confirmed or used for 181 days"
+    assert "Jane likes the boat." not in _stale(vault, later)
+    told = context(vault, later, 800, "check the tide", reach=Reach("software")).text
+    assert "Check the tide first. (2026-11-21) (stale: not confirmed or used for 181 days)" in told
+    assert clawmem("stale", "--json").data["total"] == 2
