@@ -38,6 +38,7 @@ VERBS = {
     "backup": "Back up the whole vault to one file that can be verified.",
     "restore": "Create a vault from a backup, in a new folder.",
     "reindex": "Rebuild the search index.",
+    "mcp": "Serve the memory to an agent's client as tools.",
     "cron": "Schedule the heartbeat.",
     "completions": "Print the completion script of a shell.",
     "schema": "Print the JSON Schema of the answer of a verb.",

@@ -104,7 +104,7 @@ def _lines() -> re.Pattern[str]:
 def _asking() -> re.Pattern[str]:
     return re.compile(
         rf"(?:^|[/\"'\s\\]){_BOOT}"
-        r"|\bclawmem\s+(?:recall|search|context|show|list|why|log|diff)\b|\"memory_(?:search|get|recall)\""
+        r"|\bclawmem\s+(?:recall|search|context|show|list|why|log|diff)\b|\"memory_(?:search|get|recall)\"|\"mcp_{1,2}clawmem"
     )
 
 

@@ -26,8 +26,13 @@ from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
 
 COMMANDS = commands()
-# Where an example ends otherwise here: this vault wants no vectors, and bytes on stdout leave no room for JSON.
-OTHERWISE = {"clawmem reindex --vectors": REFUSED, "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE}
+# Where an example ends otherwise here: this vault wants no vectors, bytes on stdout leave no room for JSON, and there is
+# no client on stdin.
+OTHERWISE = {
+    "clawmem reindex --vectors": REFUSED,
+    "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
+    "clawmem mcp --agent claude-code": REFUSED,
+}
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
 CHAT = json.dumps({"role": "user", "content": "I live in Oslo.", "speaker": "Mia"})
