@@ -174,7 +174,7 @@ def _checked(name: str, taken: Mapping[str, Parameter], arguments: Mapping[str, 
             raise InvalidInput(f"{name} has no parameter '{key}'.", f"{hint}It takes {', '.join(taken)}.")
     for one in taken.values():
         if one.name not in given and _is_required(one):
-            raise InvalidInput(f"The parameter '{one.name}' of {name} is missing.", one.about)
+            raise InvalidInput(f"The parameter '{one.name}' of {name} is missing.", _about(one))
     return {key: _value(taken[key], value) for key, value in given.items()}
 
 
@@ -191,7 +191,7 @@ def _single(one: Parameter, value: Any) -> Any:
         value, fits = float(value), True
     if not fits:
         article = "an" if one.kind is int else "a"
-        raise InvalidInput(f"'{one.name}' is {value!r}, which is not {article} {_TYPES[one.kind]}.", one.about)
+        raise InvalidInput(f"'{one.name}' is {value!r}, which is not {article} {_TYPES[one.kind]}.", _about(one))
     if one.choices and value not in one.choices:
         raise InvalidInput(f"'{one.name}' is '{value}'.", f"Choose one of {', '.join(one.choices)}.")
     if (one.least is not None and value < one.least) or (one.most is not None and value > one.most):

@@ -12,4 +12,4 @@ def mcp(call: Call) -> Answer:
     return Answer({"messages": count})
 
 
-VERB = Command(mcp, (), {"messages": int}, ("clawmem mcp --agent claude-code",))
+VERB = Command(mcp, (), {"messages": int}, ("clawmem mcp --agent claude-code", "clawmem mcp < requests.jsonl"))

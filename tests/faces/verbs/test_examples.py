@@ -26,8 +26,8 @@ from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
 
 COMMANDS = commands()
-# Where an example ends otherwise here: this vault wants no vectors, bytes on stdout leave no room for JSON, and there is
-# no client on stdin.
+# Where an example ends otherwise here: this vault wants no vectors, bytes on stdout leave no room for JSON, and no client
+# is on stdin.
 OTHERWISE = {
     "clawmem reindex --vectors": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
@@ -49,6 +49,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "chat.jsonl": CHAT,
         "facts.jsonl": '{"fact": "Jane likes tea."}',
         "the-secret": "100 euros",
+        "requests.jsonl": '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         "copies/keep": "",
         ".local/share/bash-completion/completions/keep": "",
