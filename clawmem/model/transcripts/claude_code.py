@@ -16,7 +16,8 @@ _QUIET = frozenset(
     "permission-mode custom-title ai-title agent-name agent-color agent-setting tag pr-link worktree-state "
     "cost-state bridge-session relocated started result hook hook_response stream_event "
     "rate_limit_event fork-context-ref "
-    "content-replacement attribution-snapshot saved_hook_context".split()
+    "content-replacement attribution-snapshot saved_hook_context atis-latch tools-used "
+    "api-request api-request-shape api-request-blob".split()
 )
 _MARKS = ("sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "messageId", "isSidechain")
 
@@ -33,14 +34,16 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     if kind in _QUIET:
         return []
     if kind not in (*_SPOKEN, "system"):
-        return [SkippedLine(line, f"its type '{kind}' is not known")]
+        # Each release writes more records of its own; one that is said has a message and stands in the thread.
+        is_said = isinstance(record.get("message"), dict) and "uuid" in record
+        return [SkippedLine(line, f"its type '{kind}' is not known")] if is_said else []
     try:
         when = time_of(record.get("timestamp"))
     except ValueError as problem:
         return [SkippedLine(line, str(problem))]
     base = Message(
         line, str(kind), "", when, None, word(first(record, "sessionId", "session_id")), word(record.get("uuid")),
-        recalled=_by_program(record),
+        recalled=_by_program(record), metadata=_project(record),
     )  # fmt: skip
     if kind == "system":
         return said(base, record.get("content"), thread)
@@ -60,7 +63,13 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
 
 def _aside(base: Message) -> Message:
     """Return the event for a sidechain, in which the agent speaks to another agent as the user."""
-    return base._replace(role="assistant", metadata={"sidechain": True})
+    return base._replace(role="assistant", metadata={**(base.metadata or {}), "sidechain": True})
+
+
+def _project(record: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the folder and the branch in which a line was written, as far as it says them."""
+    found = {"cwd": record.get("cwd"), "branch": record.get("gitBranch")}
+    return {key: value for key, value in found.items() if isinstance(value, str) and value} or None
 
 
 def _by_program(record: Mapping[str, Any]) -> bool:

@@ -26,8 +26,8 @@ from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
 
 COMMANDS = commands()
-# Where an example ends otherwise here: this vault wants no vectors, bytes on stdout leave no room for JSON, and no client
-# is on stdin.
+# Where an example ends otherwise here: this vault wants no vectors, bytes on stdout leave no room for JSON, and
+# there is no client on stdin.
 OTHERWISE = {
     "clawmem reindex --vectors": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
