@@ -51,6 +51,10 @@ class Runtime:
         named = self._agent if self._agent is not None else self.environment.get("CLAWMEM_AGENT", agent)
         return Runtime(self.environment, self.working_folder, self._vault, named)
 
+    def at(self, folder: Path) -> "Runtime":
+        """Return the same environment in another folder."""
+        return Runtime(self.environment, folder, self._vault, self._agent)
+
     def locate(self) -> VaultLocation:
         """Return the location of the vault.
 

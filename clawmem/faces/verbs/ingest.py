@@ -18,9 +18,11 @@ from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
 from clawmem.model.language.dates import begin_instant, moment_of, parse_start
 from clawmem.model.language.text import check_statement, counted
 from clawmem.model.records.bounds import RECORD_BYTES
+from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import EVENT_ROLES
 from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, FileFormat, check_format, read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
+from clawmem.vault.vault import Vault
 
 _SHOWN = 20
 _TOLD_EVERY = 200
@@ -179,6 +181,16 @@ def _ingested(call: Call, file: str, wish: Wish) -> tuple[str, IngestResult]:
             name,
         )
     return shape.format, done
+
+
+def ingest_transcript(call: Call, vault: Vault, path: Path, project: str | None, caller: Caller) -> IngestResult:
+    """Ingest the transcript of a harness, whose messages get that project."""
+    wish = Wish(AUTO, caller.session, None, "user", None, None, None, project)
+    with opened(call, str(path)) as given:
+        shape = shape_of(given.read(HEAD_BYTES), path.name, AUTO)
+        given.seek(0)
+        found = read(shape, _pieces(given, shape), path.name)
+        return act(vault, _named(found, wish), caller, path.name)
 
 
 def _pieces(given: IO[bytes], shape: FileFormat) -> Iterator[bytes]:

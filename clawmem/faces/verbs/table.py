@@ -38,6 +38,7 @@ VERBS = {
     "backup": "Back up the whole vault to one file that can be verified.",
     "restore": "Create a vault from a backup, in a new folder.",
     "reindex": "Rebuild the search index.",
+    "hook": "Answer an event of an agent harness.",
     "mcp": "Serve the memory to an agent's client as tools.",
     "cron": "Schedule the heartbeat.",
     "completions": "Print the completion script of a shell.",

@@ -1,0 +1,46 @@
+"""The identity of a project: the URL of its git remote, else its folder. Read from git's files, without git."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from clawmem.vault.disk import read_regular_file
+from clawmem.vault.git.refs import common_dir_of, git_dir_of
+
+_SECTION = re.compile(r'\[remote\s+"(?P<name>[^"\n]+)"\s*\]')
+_URL = re.compile(r"\s*url\s*=\s*(?P<url>\S+)", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
+_FIRST = "origin"
+
+
+def project_of(folder: Path, vault: Path, home: Path) -> str | None:
+    """Return the project that a folder belongs to; None for the vault's own folder and for the home folder.
+
+    It is the URL of the remote `origin`, or of the first remote, of the nearest git repository at or above the folder,
+    without name and password. Without a remote it is the repository's folder, and without a repository the folder."""
+    here = folder.resolve()
+    if here.is_relative_to(vault.resolve()):
+        return None
+    for place in (here, *here.parents):
+        git_dir = git_dir_of(place)
+        if git_dir is not None:
+            return _remote_url(git_dir) or str(place)
+    return None if here in (home.resolve(), Path(here.anchor)) else str(here)
+
+
+def _remote_url(git_dir: Path) -> str | None:
+    try:
+        data = read_regular_file(common_dir_of(git_dir) / "config")
+    except OSError:
+        return None
+    urls: dict[str, str] = {}
+    name = None
+    for line in (data or b"").decode(errors="replace").splitlines():
+        if line.lstrip().startswith("["):
+            section = _SECTION.match(line.strip())
+            name = section["name"] if section else None
+        elif name and (found := _URL.match(line)):
+            urls.setdefault(name, found["url"])
+    url = urls.get(_FIRST) or next(iter(urls.values()), None)
+    return _PASSWORD.sub(r"\g<scheme>", url) if url else None
