@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clawmem.serving.for_hooks import HookText
 
 SECONDS = 2.0
+_HARNESSES = (*HARNESSES, "shell")
 _MOST_BYTES = 4_000_000
 _TRANSCRIPT = "transcript"
 
@@ -38,6 +39,8 @@ _TRANSCRIPT = "transcript"
 def hook(call: Call, event: str, harness: str) -> Answer:
     """It reads what the harness says on stdin and prints what the harness gives to its agent. It always exits with 0
     and ends after 2 seconds, so that it never blocks an agent; `clawmem status` shows what each hook did."""
+    if harness not in _HARNESSES:
+        raise InvalidInput(f"'{harness}' is not a harness.", f"Choose one of {', '.join(_HARNESSES)}.")
     began = monotonic()
     outcome, message, text = DONE, "", ""
     vault = None
@@ -151,7 +154,7 @@ VERB = Command(
     hook,
     (
         Parameter("event", "The event by the harness's own name, or start, prompt, compact or end.", required=True),
-        Parameter("harness", "The harness: {choices}.", ("--harness",), default="shell", choices=(*HARNESSES, "shell")),
+        Parameter("harness", "The harness: {choices}.", ("--harness",), default="shell", choices=_HARNESSES),
     ),
     {"event": str, "harness": str, "outcome": {DONE, FAILED, LATE}, "message": str, "text": str},
     ('echo \'{"prompt": "where does Jane live?"}\' | clawmem hook UserPromptSubmit --harness claude-code',),

@@ -38,6 +38,8 @@ VERBS = {
     "backup": "Back up the whole vault to one file that can be verified.",
     "restore": "Create a vault from a backup, in a new folder.",
     "reindex": "Rebuild the search index.",
+    "setup": "Wire the memory into an agent harness.",
+    "aliases": "Print shell functions for the memory.",
     "hook": "Answer an event of an agent harness.",
     "mcp": "Serve the memory to an agent's client as tools.",
     "cron": "Schedule the heartbeat.",
