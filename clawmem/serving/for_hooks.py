@@ -11,6 +11,7 @@ from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
+from clawmem.model.records.event import Event
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, RecallQuery, RecallResult, recall_in
 from clawmem.vault.vault import Vault
@@ -62,8 +63,13 @@ def prompt_text(vault: Vault, caller: Caller, prompt: str, session: str | None, 
     return HookText(done.text, done.facts)
 
 
+def _tells(event: Event) -> bool:
+    """Whether an event states something: calls and results of tools do not, nor does a question asked before."""
+    return event.kind == "message" and event.role in ("user", "assistant") and not event.text.rstrip().endswith("?")
+
+
 def _fresh(result: RecallResult, session: str | None, shown: Collection[str]) -> RecallResult:
-    heard = tuple(one for one in result.heard if session is None or one.event.session != session)
+    heard = tuple(one for one in result.heard if _tells(one.event) and (not session or one.event.session != session))
     # A fact that only carries its one word over the limit of all is no answer to a prompt.
     found = tuple(one for one in result.found if one.fact.id not in shown and one.score >= LEAST_SCORE)
     kept = {id(one) for one in (*heard, *found, *result.noted)}

@@ -46,7 +46,9 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
 def _item(base: Message, item: Mapping[str, Any], thread: TranscriptState) -> Read:
     kind = item.get("type")
     if kind in _CALLS:
-        name = first(item, "name") or ("shell" if kind == "local_shell_call" else None)
+        name = item.get("name") or ("shell" if kind == "local_shell_call" else None)
+        space = item.get("namespace")
+        name = f"{space}__{name}" if isinstance(space, str) and space else name
         return [called(base, name, item.get(_CALLS[kind]), item.get("call_id"), thread)]
     if kind in _RESULTS:
         output = item.get("output")

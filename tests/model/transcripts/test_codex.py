@@ -80,7 +80,9 @@ def test_a_file_of_an_older_release() -> None:
 def test_a_result_of_the_memory_is_marked() -> None:
     found = taken(
         HEADER,
-        line("response_item", type="function_call", name="mcp__clawmem__recall", arguments="{}", call_id="c1"),
+        line(
+            "response_item", type="function_call", name="recall", namespace="mcp__clawmem", arguments="{}", call_id="c1"
+        ),
         line("response_item", type="function_call_output", call_id="c1", output="fact_1a2b  Ada keeps bees."),
     )
     assert [one.recalled for one in found if isinstance(one, Message)] == [False, True]
