@@ -1,4 +1,5 @@
-"""The generated parts of docs/commands.md and the list of MCP tools, made from the tables. `make docs` writes them."""
+"""The generated parts of docs/commands.md, the list of MCP tools, and the plugin for Claude Code, made from tables.
+`make docs` writes them."""
 
 from __future__ import annotations
 
@@ -11,8 +12,10 @@ from clawmem.faces.mcp.tools import tool_list
 from clawmem.faces.parts.command import Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import VERBS, help_of, load
+from clawmem.setup.plugin import plugin_files
 
 TOOL_LIST = Path(__file__).parent.parent / "clawmem" / "faces" / "mcp" / "tools.json"
+PLUGIN = Path(__file__).parent.parent / "plugins" / "claude-code"
 PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
 _BLOCK = re.compile(r"<!-- begin: (?P<name>[a-z ]+) -->\n(?P<body>.*?)<!-- end -->\n", re.DOTALL)
 
@@ -100,4 +103,7 @@ def _table(head: str, rows: list[str]) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(with_blocks(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, text in plugin_files().items():
+        (PLUGIN / name).parent.mkdir(parents=True, exist_ok=True)
+        (PLUGIN / name).write_text(text, encoding="utf-8")
     TOOL_LIST.write_text(tool_file(), encoding="utf-8")
