@@ -123,6 +123,31 @@ class Runtime:
             session=session,
         )
 
+    def workflow(self, named: str | None = None) -> str | None:
+        """Return the workflow: the named one, else CLAWMEM_WORKFLOW, else None. Raise InvalidInput if it is no id."""
+        text, rule = named, "--workflow"
+        if text is None:
+            text, rule = self.environment.get("CLAWMEM_WORKFLOW") or None, "CLAWMEM_WORKFLOW"
+        if text is None:
+            return None
+        from clawmem.model.records.workflow import check_workflow  # few calls name one
+
+        return check_workflow(_not_empty(text, rule, "the workflow's id"))
+
+    def project(self, named: str | None = None) -> str | None:
+        """Return the project: the named one, else CLAWMEM_PROJECT, else what the working folder belongs to."""
+        text = named if named is not None else self.environment.get("CLAWMEM_PROJECT") or None
+        if text is not None:
+            check_visible(_not_empty(text, "--project", "the project"), "project")
+            return text.strip()
+        from clawmem.vault.git.project import project_of  # few calls need it
+
+        return project_of(self.working_folder, self.vault().root, self.home())
+
+    def names_scope(self) -> bool:
+        """Return whether the environment names a workflow or a project."""
+        return bool(self.environment.get("CLAWMEM_WORKFLOW") or self.environment.get("CLAWMEM_PROJECT"))
+
     def model(self) -> "Model | None":
         """Return the model from the vault's settings, or None if they name none."""
         from clawmem.llm.choice import choose_model  # only some verbs use a model

@@ -39,6 +39,8 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "agent's daily note": ("agents/cli/daily/2026-11-20.md", b"# 2026-11-20\n\n- Rowed.\n", b"Jos\xe9\n"),
     "agent's undated note": ("agents/cli/daily/boats.md", b"# Boats\n", CONFLICT),
     "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
+    "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
+    "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
     "proposal": ("review/prop_0000abcd.json", PROPOSAL, b'{"id": "prop_0000abcd"}\n'),
 }
 for room in ROOMS:

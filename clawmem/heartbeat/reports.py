@@ -31,6 +31,7 @@ from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
 from clawmem.vault.state.upkeep import UpkeepResult
+from clawmem.work.sessions.notes import FoldedSessions
 
 
 def _notes(done: IngestResult | None, explain: bool) -> Report:
@@ -74,6 +75,14 @@ def _fold(done: FoldResult | None, explain: bool) -> Report:
         was = "was" if len(restored) == 1 else "were"
         lines.append(f"restored {counted(len(restored), 'archived fact')} that {was} used again")
     return Report({"accesses": facts, "restored": list(restored)}, tuple(lines))
+
+
+def _sessions(done: FoldedSessions | None, explain: bool) -> Report:
+    """Return how many notes of sessions were committed, and which sessions are abandoned now."""
+    notes, abandoned = (done.notes, done.abandoned) if done else (0, ())
+    lines = [f"committed {counted(notes, 'note')} of sessions"] if notes else []
+    lines += [f"no sign of life, so abandoned: session {one}" for one in abandoned]
+    return Report({"session_notes": notes, "abandoned": list(abandoned)}, tuple(lines))
 
 
 def _decay(done: DecayResult | None, explain: bool) -> Report:
@@ -151,6 +160,7 @@ RELATE = Reporter({"related": [str]}, _relate)
 LEARN = Reporter({"learned": (LEARNED, None), "candidates?": [CANDIDATE]}, _learn)
 SETTLE = Reporter({"began": [str]}, _settle)
 FOLD = Reporter({"accesses": int, "restored": [str]}, _fold)
+SESSIONS = Reporter({"session_notes": int, "abandoned": [str]}, _sessions)
 DECAY = Reporter({"archived": [str]}, _decay)
 SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)
 ADAPT = Reporter({"adapted": ({str: object}, None)}, _adapt)

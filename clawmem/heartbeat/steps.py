@@ -25,6 +25,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
+from clawmem.work.sessions.notes import fold_sessions
 
 
 def _relate(run: StepContext) -> RelateResult:
@@ -85,6 +86,8 @@ STEPS = (
          lambda run: apply_future_values(run.vault, run.caller, run.dry_run), reports.SETTLE),
     Step("fold", "Add the counts of the access journal.", _ALWAYS,
          lambda run: fold_accesses(run.vault, run.caller, run.dry_run), reports.FOLD),
+    Step("sessions", "Commit the notes of sessions; mark sessions without a sign of life as abandoned.", _ALWAYS,
+         lambda run: fold_sessions(run.vault, run.caller, run.dry_run), reports.SESSIONS),
     Step("decay", "Archive facts that were not used for a long time.", _ALWAYS,
          lambda run: archive_decayed(run.vault, run.caller, run.dry_run), reports.DECAY),
     Step("synthesize", "Write the generated part of daily notes.", _ALWAYS,

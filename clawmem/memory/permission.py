@@ -8,6 +8,7 @@ from clawmem.errors import NotPermitted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
 from clawmem.model.settings.permission import allowed, forbidden, in_words, rights_of
+from clawmem.model.settings.settings import CONSUMER, LEARNER, TOOL
 from clawmem.vault.vault import Vault
 
 
@@ -18,15 +19,26 @@ def check_may_write(vault: Vault, caller: Caller, paths: Collection[str], purpos
     rights = rights_of(vault.settings, caller.agent)
     path = forbidden(caller.agent, rights, paths, purpose)
     if path is not None:
-        raise _not_permitted(
-            caller.agent, f"write {in_words(path)}", allowed(rights), "read_only" if rights.read_only else "write"
-        )
+        kind = vault.settings.agent_value(caller.agent, "type")
+        key = "type" if kind in (TOOL, CONSUMER, LEARNER) else "read_only" if rights.read_only else "write"
+        raise _not_permitted(caller.agent, f"write {in_words(path)}", allowed(rights), key)
 
 
 def check_not_read_only(vault: Vault, caller: Caller) -> None:
     """Raise NotPermitted if the caller is a read-only agent."""
     if caller.agent is not None and rights_of(vault.settings, caller.agent).read_only:
-        raise _not_permitted(caller.agent, "change this memory", "nothing", "read_only")
+        kind = vault.settings.agent_value(caller.agent, "type")
+        key = "type" if kind in (TOOL, CONSUMER) else "read_only"
+        raise _not_permitted(caller.agent, "change this memory", "nothing", key)
+
+
+def check_reads(vault: Vault, caller: Caller) -> None:
+    """Raise NotPermitted if the caller is an agent of type `tool`, which does not read this memory."""
+    if caller.agent is not None and vault.settings.agent_value(caller.agent, "type") == TOOL:
+        raise NotPermitted(
+            f"The agent {caller.agent} is of type tool, which neither reads nor writes this memory.",
+            f"A person decides that: `clawmem config set agents.{caller.agent}.type consumer`.",
+        )
 
 
 def may_read(caller: Caller | None, entity: str) -> bool:

@@ -41,8 +41,23 @@ INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, ACCESSES, NONE)
 
 # How two versions merge: a table in `model/merging/files/merge.py` has a function for each.
 RECORD, CURSOR, ADAPTATION, NOTE = "record", "cursor", "adaptation", "note"
-YAML, NAMES, TEXT = "yaml", "names", "text"
-MERGES = (FACTS, EVENTS, RECORD, PROPOSAL, CURSOR, ADAPTATION, REDACTIONS, ACCESSES, PAGE, NOTE, YAML, NAMES, TEXT)
+YAML, NAMES, TEXT, SESSION = "yaml", "names", "text", "session"
+MERGES = (
+    FACTS,
+    EVENTS,
+    RECORD,
+    PROPOSAL,
+    CURSOR,
+    ADAPTATION,
+    REDACTIONS,
+    ACCESSES,
+    PAGE,
+    NOTE,
+    YAML,
+    NAMES,
+    TEXT,
+    SESSION,
+)
 
 # What undo does: fact by fact, event by event, with the entity (SUMMARY), line by line (NOTE), a whole page but for its
 # generated part (PAGE), the whole file, never (NEVER), or whole unless a redaction would be forgotten (REDACTIONS).
@@ -144,6 +159,7 @@ ROOMS = {
     "agents": (OWN,),
     "review": (EVERYONE,),
     "wiki": (RECORDS,),
+    "workflows": (CONFIGURATION,),
 }
 
 
@@ -221,8 +237,10 @@ KINDS: tuple[FileKind, ...] = (
     _page("agent's undated note", "agents/*/daily/{undated}.md", places=(OWN,), index=PAGE),
     _json(
         "session record", "agents/*/sessions/*.json", "records.session:parse_session",
-        "records.session:render_session", RECORD, (OWN,),
+        "records.session:render_session", SESSION, (OWN,),
     ),
+    _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
+    _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
     PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip

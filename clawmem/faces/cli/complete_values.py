@@ -79,6 +79,16 @@ def _words_of_verb(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pair
     return [] if isinstance(verb, Command) else [(word, "") for word in verb]
 
 
+def _sessions(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    paths = (runtime.vault().root / "agents").glob("*/sessions/*.json")
+    return [(path.stem, path.parts[-3]) for path in sorted(paths) if path.stem.startswith(prefix)]
+
+
+def _workflows(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    names = (path.stem for path in (runtime.vault().root / "workflows").glob("*.yaml"))
+    return [(name, "") for name in sorted(names) if name.startswith(prefix)]
+
+
 SOURCES: dict[str, _Source] = {
     "agent": _agents,
     "category": _categories,
@@ -90,5 +100,7 @@ SOURCES: dict[str, _Source] = {
     "proposal": _proposals,
     "setting": _keys,
     "value of a setting": _setting_values,
+    "session": _sessions,
     "word of a verb": _words_of_verb,
+    "workflow": _workflows,
 }

@@ -1,12 +1,13 @@
 """The options that filter facts, and the point in time for which a question is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Call
 from clawmem.index.search.channels import FactFilter
+from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, PROJECT, TEAM, Reach, check_scope
 from clawmem.model.language.dates import parse_state
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
@@ -21,11 +22,16 @@ def filter_of(
     tag: str | None = None,
     as_of: str | None = None,
     superseded: bool = False,
+    reach: Reach | None = None,
 ) -> FactFilter:
     """The filter for some options; an agent sees the global facts and its own.
 
     Raises InvalidInput where one is empty, and what `entity_asked` does where the entity is not one of this vault.
     """
+    if caller.agent is not None:
+        from clawmem.memory.permission import check_reads  # only agents have a type
+
+        check_reads(vault, caller)
     for name, value in (("entity", entity), ("category", category), ("tag", tag), ("as-of", as_of)):
         if value is not None and not value.strip():
             raise InvalidInput(f"--{name} is empty.", "Give it a value or leave it out.")
@@ -40,7 +46,27 @@ def filter_of(
         tag=tag,
         as_of=parse_state(as_of, caller.now) if as_of is not None else None,
         superseded=superseded,
+        reach=reach,
     )
+
+
+def reach_of(call: Call, workflow: str | None, scope: str | None, project: str | None) -> Reach | None:
+    """The scope of a query: from its options, else from CLAWMEM_WORKFLOW and CLAWMEM_PROJECT, else from the session in
+    CLAWMEM_SESSION. None, which sees every scope, where none of them names one.
+
+    Raises InvalidInput for a scope that lacks its workflow or its project."""
+    runtime = call.runtime
+    if workflow is None and scope is None and project is None and not runtime.names_scope():
+        session = runtime.caller().session
+        if session is None:
+            return None
+        from clawmem.work.sessions.records import reach_of_session  # only in a session
+
+        return reach_of_session(runtime.vault(), session)
+    named = runtime.workflow(workflow)
+    where = None if scope in (FRAMEWORK, ORGANISATION, TEAM) and project is None else runtime.project(project)
+    check_scope(scope, named, where)
+    return Reach(named, where, scope or PROJECT)
 
 
 class PointInTime(NamedTuple):
@@ -61,3 +87,12 @@ def point_in_time(call: Call, at: str | None) -> PointInTime:
 
     then = open_past(vault, caller, at)
     return PointInTime(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)
+
+
+def mark_session(here: PointInTime, fact_ids: Sequence[str]) -> None:
+    """Record in the session of CLAWMEM_SESSION, if it is one of this vault, that facts were shown."""
+    if here.caller.session is None or here.data:
+        return
+    from clawmem.work.sessions.notes import mark_served  # only in a session
+
+    mark_served(here.vault, here.caller, fact_ids)

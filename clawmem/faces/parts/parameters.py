@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import TRUSTS
+from clawmem.model.facts.reach import SCOPES
 
 
 class Parameter(NamedTuple):
@@ -58,6 +59,13 @@ REASON = Parameter("reason", "The reason.", ("--reason",))
 OF_ENTITY = Parameter("entity", "Only facts of this entity.", ("--entity", "-e"), completes="entity")
 OF_CATEGORY = Parameter("category", "Only facts of this category.", ("--category", "-c"), completes="category")
 WITH_TAG = Parameter("tag", "Only facts with this tag.", ("--tag", "-t"))
+WORKFLOW = Parameter("workflow", "Only what this workflow sees (CLAWMEM_WORKFLOW).", ("--workflow",), metavar="ID")
+SCOPE = Parameter("scope", "The narrowest scope: {choices}.", ("--scope",), choices=SCOPES)
+PROJECT = Parameter(
+    "project",
+    "The project (CLAWMEM_PROJECT); the default is the remote of this folder's repository, or the folder.",
+    ("--project",),
+)
 AS_OF = Parameter("as_of", "Facts that were true then, as known now; a month or year means its end.", ("--as-of",))
 AT = Parameter("at", "The state of the vault at this commit or date; a day, month or year means its end.", ("--at",))
 SUPERSEDED = Parameter(

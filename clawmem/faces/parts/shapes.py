@@ -30,7 +30,8 @@ _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _STATED = {
     "subject?": str, "predicate?": str, "object?": str, "relation_phrase?": str, "valid_from?": str, "valid_to?": str,
     "source_event?": str, "source_text?": str, "source_span?": [int], "confidence?": float, "importance?": float,
-    "trust?": set(TRUSTS), "agent?": str, "workflow?": str, "related_entities?": [str], "tags?": [str],
+    "trust?": set(TRUSTS), "agent?": str, "workflow?": str, "scope?": str, "project?": str,
+    "related_entities?": [str], "tags?": [str],
     "links?": [{"type": str, "to": str, "reason?": str, "at?": str}],
     "details?": {str: object}, "metadata?": {str: object},
 }  # fmt: skip

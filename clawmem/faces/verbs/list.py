@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, point_in_time
-from clawmem.faces.parts.parameters import AS_OF, AT, LIMIT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
+from clawmem.faces.parts.filters import filter_of, point_in_time, reach_of
+from clawmem.faces.parts.parameters import (
+    AS_OF,
+    AT,
+    LIMIT,
+    OF_CATEGORY,
+    OF_ENTITY,
+    PROJECT,
+    SCOPE,
+    SUPERSEDED,
+    WITH_TAG,
+    WORKFLOW,
+    Parameter,
+)
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.lifecycle.tiers import TIERS
@@ -23,13 +35,17 @@ def list_(
     at: str | None,
     include_superseded: bool,
     limit: int | None,
+    workflow: str | None,
+    scope: str | None,
+    project: str | None,
 ) -> Answer:
     """Hot facts are listed first, then warm, then cold."""
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)
     here = point_in_time(call, at)
     replaced = include_superseded or status in STATUSES[1:3]
-    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced)
+    reach = reach_of(call, workflow, scope, project)
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced, reach)
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
     data = {
         "facts": [
@@ -67,6 +83,9 @@ VERB = Command(
         AT,
         SUPERSEDED,
         LIMIT,
+        WORKFLOW,
+        SCOPE,
+        PROJECT,
     ),
     {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
     (

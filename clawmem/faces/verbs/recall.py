@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, point_in_time
-from clawmem.faces.parts.parameters import AS_OF, AT, OF_CATEGORY, OF_ENTITY, SUPERSEDED, WITH_TAG, Parameter
+from clawmem.faces.parts.filters import filter_of, mark_session, point_in_time, reach_of
+from clawmem.faces.parts.parameters import (
+    AS_OF,
+    AT,
+    OF_CATEGORY,
+    OF_ENTITY,
+    PROJECT,
+    SCOPE,
+    SUPERSEDED,
+    WITH_TAG,
+    WORKFLOW,
+    Parameter,
+)
 from clawmem.faces.parts.words import context_data, event_data, event_warning, said
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.irregular import forms_of
@@ -60,6 +71,9 @@ def recall(
     evidence: bool,
     explain: bool,
     strict: bool,
+    workflow: str | None,
+    scope: str | None,
+    project: str | None,
 ) -> Answer:
     """Everything is searched in one ranking, and what is said twice appears once; with a filter for facts, only facts
     are searched. An agent gets its own facts and the global ones, its own first."""
@@ -67,11 +81,14 @@ def recall(
     if not asked:
         raise InvalidInput("The question is empty.", "Example: clawmem recall 'where does Jane live?'")
     here = point_in_time(call, at)
-    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded)
+    reach = reach_of(call, workflow, scope, project)
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded, reach)
     most = limit or here.vault.settings.whole("defaults.limit")
     narrowed = [name for name, value in (("entity", entity), ("category", category), ("tag", tag)) if value]
     places = _places(where, of_facts=bool(narrowed or as_of))
     result = act(here.vault, asked, here.caller, wanted, most, places, passes, 0.0 if every else LEAST_SCORE)
+
+    mark_session(here, [one.fact.id for one in result.found])
 
     def within_budget() -> Brief | ContextResult:
         room = budget or here.vault.settings.whole("context.budget")
@@ -271,6 +288,9 @@ VERB = Command(
             "explain", "Show the scores of each result and the report of each channel.", ("--explain",), bool, False
         ),
         Parameter("strict", "Exit with code 4 if a channel could not run.", ("--strict",), bool, False),
+        WORKFLOW,
+        SCOPE,
+        PROJECT,
     ),
     {
         "facts": [{"...": "fact", "tier": set(TIERS), "prior": float, "quote?": str, **_HIT}],

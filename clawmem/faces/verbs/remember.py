@@ -7,17 +7,30 @@ from typing import Any
 
 from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.parameters import CATEGORY, CONFIDENCE, EVIDENCE, IMPORTANCE, SOURCE, TRUST, Parameter
+from clawmem.faces.parts.parameters import (
+    CATEGORY,
+    CONFIDENCE,
+    EVIDENCE,
+    IMPORTANCE,
+    SCOPE,
+    SOURCE,
+    TRUST,
+    WORKFLOW,
+    Parameter,
+)
+from clawmem.faces.parts.parameters import PROJECT as OF_PROJECT
 from clawmem.faces.parts.words import REVISED, outcome_lines
 from clawmem.memory.facts.remember import remember as act
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.facts.reach import PROJECT, TEAM
 from clawmem.model.language.text import counted
 
 
 def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> Answer:
     """A fact that is already known is reinforced instead of repeated. Each fact is one commit."""
     caller = call.runtime.caller()
+    given |= _scope(call, given)
     if jsonl is not None:
         if text is not None:
             raise InvalidInput("Give either a fact or --jsonl.", "--jsonl reads one fact per line.")
@@ -51,6 +64,15 @@ def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> A
         f"stopped after {len(done.facts)} of {counted(len(drafts), 'fact')}: {done.failed.message} {done.failed.hint}"
     )
     return Answer(data, outcome_lines(rows, done.commit), [*done.notices, stopped], PARTIAL)
+
+
+def _scope(call: Call, given: dict[str, Any]) -> dict[str, Any]:
+    """The workflow and the project of a fact whose scope needs them and whose options do not name them."""
+    if given["workflow"] is not None or given["scope"] in (TEAM, PROJECT):
+        given = {**given, "workflow": call.runtime.workflow(given["workflow"])}
+    if given["scope"] == PROJECT:
+        given = {**given, "project": call.runtime.project(given["project"])}
+    return given
 
 
 def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
@@ -95,6 +117,9 @@ VERB = Command(
             repeated=True,
             completes="entity",
         ),
+        WORKFLOW._replace(help="The workflow that the fact is for."),
+        SCOPE._replace(help="Who sees it: {choices}; the default is everybody."),
+        OF_PROJECT._replace(help="The project that it is for; with --scope project, the one of this folder."),
         Parameter("jsonl", "Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file"),
     ),
     {**REVISED, "conflicts?": [{"fact": str, "against": [{"id": str, "fact": str}], "proposal": str}]},

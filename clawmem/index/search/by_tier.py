@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
+from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, last_access
 from clawmem.model.proposals.quarantine import quarantine_rule
@@ -46,12 +47,38 @@ class FactCandidate(NamedTuple):
 
 
 class ReaderScope(NamedTuple):
-    """Whose facts count, nearest first ('' is the global memory), only those of one entity if given, and the current
-    time."""
+    """Whose facts count, nearest first ('' is the global memory), only those of one entity if given, the current time,
+    and the scope of the query (None sees every scope)."""
 
     owners: tuple[str, ...]
     now: datetime
     entity: str | None = None
+    reach: Reach | None = None
+
+
+def within_reach(reach: Reach | None) -> tuple[str, tuple[str, ...]]:
+    """Return the scope of a query as an SQL condition on the columns of `fact`, and its values; empty if it sees
+    all."""
+    if reach is None:
+        return "", ()
+    realms = reach.realms()
+    listed = f"realm IN ({','.join('?' * len(realms))})"
+    between = reach.range()
+    if between is None:
+        return listed, realms
+    return f"({listed} OR realm >= ? AND realm < ?)", (*realms, *between)
+
+
+def rows_in_reach(index: Index, reach: Reach, numbers: Collection[int]) -> set[int]:
+    """Return those of the rows that a query with this scope sees."""
+    condition, realms = within_reach(reach)
+    query = f"SELECT n FROM fact WHERE n IN (SELECT value FROM json_each(?)) AND {condition}"
+    return {n for (n,) in index.database.execute(query, (json.dumps(sorted(numbers)), *realms))}
+
+
+def _and_reach(reader: ReaderScope) -> tuple[str, tuple[str, ...]]:
+    condition, values = within_reach(reader.reach)
+    return f" AND {condition}" if condition else "", values
 
 
 def columns(fact: Fact) -> tuple[float, float, int]:
@@ -85,8 +112,10 @@ def count_tiers(index: Index, reader: ReaderScope) -> dict[str, int]:
             for source, values in _ranges(reader, owner, shelf, "fact_used"):
                 counts[shelf] += _count(index, source, values)
         # Most facts are cold. Counting all facts takes a third of the time of counting the cold ones.
-        counts[COLD] += _count(index, _OF_OWNER, (owner,)) - _count(
-            index, f"{_OF_OWNER} AND pace = {QUARANTINE_PACE}", (owner,)
+        within, realms = _and_reach(reader)
+        of_owner, given = f"{_OF_OWNER}{within}", (owner, *realms)
+        counts[COLD] += _count(index, of_owner, given) - _count(
+            index, f"{of_owner} AND pace = {QUARANTINE_PACE}", given
         )
     counts[COLD] -= sum(counts[shelf] for shelf in (ALWAYS, HOT, WARM, PAST))
     return counts
@@ -122,8 +151,9 @@ def _in_order(index: Index, reader: ReaderScope, shelf: str) -> Iterator[tuple[A
     """Yield the rows of a shelf one by one, so that rows after the last one used are not read."""
     if reader.entity is not None:
         which, bounds = _shelf_of_row(reader.now)
-        source = f"fact {_OF_ENTITY} AND shelf = ? ORDER BY owner = '', {_ORDER}"
-        values = (*bounds, reader.entity, json.dumps(reader.owners), shelf)
+        within, realms = _and_reach(reader)
+        source = f"fact {_OF_ENTITY}{within} AND shelf = ? ORDER BY owner = '', {_ORDER}"
+        values = (*bounds, reader.entity, json.dumps(reader.owners), *realms, shelf)
         yield from index.database.execute(f"SELECT {_FIELDS}, {which} AS shelf FROM {source}", values)
         return
     for owner in reader.owners:
@@ -146,12 +176,13 @@ _ENDED = (
 def _ranges(reader: ReaderScope, owner: str, shelf: str, by: str) -> Iterator[tuple[str, tuple[object, ...]]]:
     """Yield the ranges of the table that make up a shelf of one owner, in order, with their values."""
     moment = stamp(reader.now)
+    within, realms = _and_reach(reader)
     if shelf == PAST:
-        yield _ENDED, (owner, moment)
+        yield f"{_ENDED}{within}", (owner, moment, *realms)
         return
     # A higher pace means more accesses, so these facts also come first.
     for pace in (_ALWAYS_PACE,) if shelf == ALWAYS else _PACES:
-        yield _RANGE.format(by), (owner, pace, *_bounds(reader.now, pace, shelf), moment)
+        yield f"{_RANGE.format(by)}{within}", (owner, pace, *_bounds(reader.now, pace, shelf), moment, *realms)
 
 
 def _bounds(now: datetime, pace: int, shelf: str) -> tuple[float, float]:
@@ -176,8 +207,9 @@ _OF_ENTITY = (
 
 def _count_of_entity(index: Index, reader: ReaderScope) -> dict[str, int]:
     shelf, bounds = _shelf_of_row(reader.now)
-    query = f"SELECT {shelf}, count(*) FROM fact {_OF_ENTITY} GROUP BY 1"
-    counted = index.database.execute(query, (*bounds, reader.entity, json.dumps(reader.owners)))
+    within, realms = _and_reach(reader)
+    query = f"SELECT {shelf}, count(*) FROM fact {_OF_ENTITY}{within} GROUP BY 1"
+    counted = index.database.execute(query, (*bounds, reader.entity, json.dumps(reader.owners), *realms))
     return {**dict.fromkeys(SHELVES, 0), **dict(counted)}
 
 
@@ -228,13 +260,14 @@ def _chosen(
     more: tuple[object, ...] = (),
 ) -> list[FactCandidate]:
     shelf, bounds = _shelf_of_row(reader.now)
+    reached, realms = _and_reach(reader)
     # CROSS JOIN keeps SQLite from scanning the table for a few given rows.
     query = (
         f"SELECT {_FIELDS}, {shelf} FROM json_each(?) AS given CROSS JOIN fact ON fact.{column} = given.value"
         f" WHERE status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {QUARANTINE_PACE}"
-        f" AND owner IN (SELECT value FROM json_each(?)){within}"
+        f" AND owner IN (SELECT value FROM json_each(?)){within}{reached}"
     )
-    given = (*bounds, json.dumps(values), json.dumps(reader.owners), *more)
+    given = (*bounds, json.dumps(values), json.dumps(reader.owners), *more, *realms)
     return [FactCandidate(*row) for row in index.database.execute(query, given)]
 
 
@@ -250,8 +283,9 @@ def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:
 def quarantined_facts(index: Index, reader: ReaderScope, most: int) -> tuple[int, list[str]]:
     """Return the number of active facts in quarantine, and the ids of at most `most` of them."""
     source = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND pace = {QUARANTINE_PACE} AND owner IN"
-    given = (json.dumps(reader.owners), reader.entity, reader.entity)
-    query = f"SELECT {{}} FROM {source} (SELECT value FROM json_each(?)) AND (? IS NULL OR entity = ?)"
+    within, realms = _and_reach(reader)
+    given = (json.dumps(reader.owners), reader.entity, reader.entity, *realms)
+    query = f"SELECT {{}} FROM {source} (SELECT value FROM json_each(?)) AND (? IS NULL OR entity = ?){within}"
     (number,) = index.database.execute(query.format("count(*)"), given).fetchone()
     ids = index.database.execute(query.format("id") + " ORDER BY n LIMIT ?", (*given, most)) if number else ()
     return number, [row[0] for row in ids]

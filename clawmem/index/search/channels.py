@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from clawmem.index.search.by_tier import within_reach
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.accesses import counted_fact, has_accesses
 from clawmem.index.tables.schema import tags_column
@@ -10,6 +11,7 @@ from clawmem.index.tables.seals import RowDamaged, check_total
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, predicates_asked
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import DaySpan, is_first_person
 from clawmem.model.language.text import normal
 from clawmem.model.search.ranking import word_weight
@@ -27,7 +29,7 @@ class FactFilter(NamedTuple):
 
     `owners` are agents whose facts count, '' for the global memory. `as_of` asks for what was true at that time.
     `superseded` includes replaced facts. `replaced_in` asks only for replaced facts that were true on one of these
-    days.
+    days. `reach` is the scope of the query; None sees every scope.
     """
 
     owners: tuple[str, ...] = ("",)
@@ -37,6 +39,7 @@ class FactFilter(NamedTuple):
     as_of: str | None = None
     superseded: bool = False
     replaced_in: DaySpan | None = None
+    reach: Reach | None = None
 
 
 class ChannelHits(NamedTuple):
@@ -262,6 +265,9 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
         if value:
             parts.append(f"{column} = ?")
             values.append(value)
+    within, realms = within_reach(wanted.reach)
+    parts += [within] if within else []
+    values += realms
     if wanted.tag:
         parts.append("instr(tags, ?)")
         values.append(tags_column((wanted.tag,)))

@@ -304,6 +304,9 @@ _CONTEXT_FIELDS = (
     "source_event",
     "source_text",
     "trust",
+    "workflow",
+    "scope",
+    "project",
     "metadata",
 )
 

@@ -15,6 +15,7 @@ from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.facts.fact import Fact, pointers
+from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.validity import validity
 from clawmem.model.kinds import ACCESSES, EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
 from clawmem.model.language.text import normal
@@ -28,9 +29,10 @@ from clawmem.vault.strict_yaml import parse_yaml
 
 _COLUMNS = (
     "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
-    " access_count, last_accessed, importance, trust, tags, used, weight, pace, tokens, exact, line, seal"
+    " access_count, last_accessed, importance, trust, tags, realm, used, weight, pace, tokens, exact, line, seal"
 )
-_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 24)})"
+_DETAILS = ("task", "why", "because")
+_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 25)})"
 
 
 def is_indexed(path: str) -> bool:
@@ -199,13 +201,24 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
     return (
         *(n, fact.id, entity, owner, fact.status, fact.category, subject, fact.predicate, begin, end),
         *(fact.timestamp, fact.source_event, fact.access_count, fact.last_accessed, fact.importance),
-        *(fact.trust, tags_column(fact.tags), *columns(fact), line_tokens(fact), 0, line, checksum(n, entity, line)),
+        *(
+            fact.trust,
+            tags_column(fact.tags),
+            realm_of(fact),
+            *columns(fact),
+            line_tokens(fact),
+            0,
+            line,
+            checksum(n, entity, line),
+        ),
     )
 
 
 def search_text(entity: str, fact: Fact) -> str:
-    """The words that find a fact: its statement, its triple, its tags, and its entity."""
-    parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, title_of(entity)]
+    """The words that find a fact: its statement, its triple, its tags, its entity, and for a lesson or a decision, its
+    task and its reason."""
+    details = [value for key in _DETAILS if isinstance(value := (fact.details or {}).get(key), str)]
+    parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, *details, title_of(entity)]
     return " ".join(part for part in dict.fromkeys(parts) if part)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-VERSION = "16"
+VERSION = "17"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
 #
-# - `fact.tags`: each tag in lower case, between newlines. `fact.tokens`: the tokens of its context line, exact if
+# - `fact.tags`: each tag in lower case, between newlines. `fact.realm`: see `clawmem.model.facts.reach`.
+#   `fact.tokens`: the tokens of its context line, exact if
 #   `exact` is 1. `used`, `weight`, `pace`: what its tier depends on, see `clawmem.index.search.by_tier`.
 # - `event.sitting`: the session of the event on its day, or the day if it has none. `place`: its position there.
 #   `tokens`: those of its context line, or NULL. `verdict`: whether it reads as an order, or NULL, see
@@ -40,6 +41,7 @@ CREATE TABLE fact (
     importance REAL,
     trust TEXT,
     tags TEXT,
+    realm TEXT NOT NULL,
     used REAL NOT NULL,
     weight REAL NOT NULL,
     pace INTEGER NOT NULL,
@@ -58,10 +60,11 @@ CREATE INDEX fact_from ON fact (valid_from) WHERE valid_from IS NOT NULL;
 CREATE INDEX fact_to ON fact (valid_to) WHERE valid_to IS NOT NULL;
 CREATE INDEX fact_recorded ON fact (timestamp) WHERE valid_from IS NULL;
 CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
-CREATE INDEX fact_used ON fact (owner, pace, used, valid_to) WHERE status = 'active';
-CREATE INDEX fact_order ON fact (owner, pace, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to)
+CREATE INDEX fact_realm ON fact (realm, category, status) WHERE realm != '';
+CREATE INDEX fact_used ON fact (owner, pace, used, valid_to, realm) WHERE status = 'active';
+CREATE INDEX fact_order ON fact (owner, pace, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to, realm)
     WHERE status = 'active';
-CREATE INDEX fact_ended ON fact (owner, valid_to, pace) WHERE status = 'active' AND valid_to IS NOT NULL;
+CREATE INDEX fact_ended ON fact (owner, valid_to, pace, realm) WHERE status = 'active' AND valid_to IS NOT NULL;
 CREATE TABLE entity (
     name TEXT PRIMARY KEY,
     title TEXT NOT NULL,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, SecretFound
-from clawmem.index.search.lookup import TakenIds, entity_exists, resolve_id
+from clawmem.index.search.lookup import PlacedFact, TakenIds, entity_exists, resolve_id
 from clawmem.memory.entities.places import entity_for_draft, expand_own, new_entity_files, resolve_entity
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_author
@@ -16,6 +16,7 @@ from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.trust import is_low_trust, statement_trust
 from clawmem.model.facts.vital import with_vital_importance
 from clawmem.model.language.dates import stamp
@@ -63,7 +64,11 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
     """Store the drafts, one commit each. Raise SecretFound before anything is written."""
     safe = [without_secrets(vault, draft) for draft in drafts]
     with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
-        planner = _BatchPlanner(work)
+        if caller.agent is not None and any(draft.fact.category == "lesson" for draft in safe):
+            from clawmem.memory.facts.daily_limit import check_daily_limit  # few facts are lessons of an agent
+
+            check_daily_limit(work, sum(draft.fact.category == "lesson" for draft in safe))
+        planner = FactPlanner(work)
         kept: list[RememberedFact] = []
         commits: tuple[str, ...] = ()
         failed = None
@@ -118,12 +123,12 @@ class _EntityBatch:
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts = list(facts)
         self.lines = [fact_to_line(fact) for fact in self.facts]
-        self.places = {normal(fact.fact): place for place, fact in enumerate(self.facts) if fact.is_current}
+        self.places = {_place_key(fact): place for place, fact in enumerate(self.facts) if fact.is_current}
 
     def put(self, fact: Fact, place: int | None = None) -> None:
         """Add a fact, or replace the fact at index `place`."""
         if place is None:
-            self.places[normal(fact.fact)] = len(self.facts)
+            self.places[_place_key(fact)] = len(self.facts)
             self.facts.append(fact)
             self.lines.append(fact_to_line(fact))
         else:
@@ -135,7 +140,12 @@ class _EntityBatch:
         return ("[\n" + ",\n".join(self.lines) + "\n]\n").encode()
 
 
-class _BatchPlanner:
+def _place_key(fact: Fact) -> tuple[str, str]:
+    # The same words in two scopes are two facts: a query may see only one of them.
+    return normal(fact.fact), realm_of(fact)
+
+
+class FactPlanner:
     """Plans drafts one by one. Each plan includes the changes of the earlier drafts."""
 
     def __init__(self, work: WriteScope) -> None:
@@ -156,12 +166,10 @@ class _BatchPlanner:
         writes: dict[str, bytes | None] = {}
         if entity not in self._batches:
             entity = next((one for one in self._batches if as_one_file(one) == as_one_file(entity)), entity)
-        if entity not in self._batches:
-            if not entity_exists(work.index, entity):
-                writes.update(new_entity_files(entity, work.caller))
-            self._batches[entity] = _EntityBatch(work.facts(entity))
-        batch = self._batches[entity]
-        place = batch.places.get(normal(draft.fact.fact))
+        if entity not in self._batches and not entity_exists(work.index, entity):
+            writes.update(new_entity_files(entity, work.caller))
+        batch = self._batch(entity)
+        place = batch.places.get(_place_key(draft.fact))
         said = self._resolved(without_approval(draft.fact))
         if place is not None:
             return self._reinforce(batch, place, said, entity)
@@ -174,6 +182,18 @@ class _BatchPlanner:
         writes[items_path(entity)] = batch.render()
         change = fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
         return RememberedFact(fact, entity, "added"), self._asking(change, fact, entity, rivals) if rivals else change
+
+    def amend(self, placed: PlacedFact, **values: Any) -> dict[str, bytes | None]:
+        """Return the writes that give a stored fact other values, which must not be its words or its scope."""
+        batch = self._batch(placed.entity)
+        place = next(at for at, one in enumerate(batch.facts) if one.id == placed.fact.id)
+        batch.put(batch.facts[place]._replace(**values), place)
+        return {items_path(placed.entity): batch.render()}
+
+    def _batch(self, entity: str) -> _EntityBatch:
+        if entity not in self._batches:
+            self._batches[entity] = _EntityBatch(self._work.facts(entity))
+        return self._batches[entity]
 
     def _asking(self, change: Change, fact: Fact, entity: str, rivals: Sequence[Fact]) -> Change:
         """Return the change with the question which of the values is right."""

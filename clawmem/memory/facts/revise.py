@@ -16,6 +16,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, check_link_kind
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.facts.reach import is_workflow
 from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
@@ -201,8 +202,10 @@ def _new_id(work: WriteScope) -> str:
 
 
 def _with_inherited(new: Fact, old: Fact) -> Fact:
+    scoped = new.scope or new.project or is_workflow(new.workflow)
+    of = new if scoped else new._replace(scope=old.scope, project=old.project, workflow=old.workflow)
     same_relation = new.predicate in (None, old.predicate) and new.subject in (None, old.subject)
-    return new._replace(
+    return of._replace(
         category=new.category if new.category != "fact" else old.category,
         subject=new.subject or old.subject,
         predicate=new.predicate or (old.predicate if same_relation else None),

@@ -10,6 +10,7 @@ from clawmem.errors import ClawmemError
 from clawmem.index.search.rival_values import facts_with_value
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.stated_value import (
     SinglePhrase,
     StatedValue,
@@ -65,7 +66,12 @@ class RivalValueFinder:
         if not one.is_current or is_over(one, begins) or is_over(fact, fact.timestamp):
             return False  # what is over stands against nothing
         value = self._value(one)
-        return value is not None and are_rivals(value, said) and hold_together(one, fact)
+        return (
+            realm_of(one) == realm_of(fact)
+            and value is not None
+            and are_rivals(value, said)
+            and hold_together(one, fact)
+        )
 
     def _value(self, fact: Fact) -> StatedValue | None:
         """Return the value that a fact states; the user's name means the user."""

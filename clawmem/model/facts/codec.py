@@ -39,7 +39,7 @@ OTHER_NAMES = {
 
 _TEXT = frozenset(
     "id fact category timestamp source status last_accessed superseded_by subject predicate object "
-    "relation_phrase valid_from valid_to source_event source_text trust agent workflow".split()
+    "relation_phrase valid_from valid_to source_event source_text trust agent workflow scope project".split()
 )
 _RATIO = frozenset(("confidence", "importance"))
 _NAMES = frozenset(("related_entities", "tags"))

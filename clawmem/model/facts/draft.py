@@ -10,6 +10,7 @@ from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record
 from clawmem.model.facts.fact import LINK_TYPES, TRUSTS, Fact, FactLink
 from clawmem.model.facts.ids import check_reference
+from clawmem.model.facts.reach import check_scope
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.dates import after_end, begin_instant, parse_end, parse_moment, parse_start, stamp
 from clawmem.model.language.text import check_statement, check_visible, one_line
@@ -20,7 +21,7 @@ _OWN_KEYS = frozenset("id status timestamp access_count last_accessed superseded
 _LONGEST_WORD = 80
 _BY_VERB = {"supersedes": "supersede", "merges": "merge"}
 LINKED_BY_HAND = tuple(one for one in LINK_TYPES if one not in _BY_VERB)
-_LINES = ("source", "source_event", "workflow", "agent", "relation_phrase", "subject", "predicate", "object")
+_LINES = tuple("source source_event workflow scope project agent relation_phrase subject predicate object".split())
 
 
 class Draft(NamedTuple):
@@ -69,6 +70,7 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
     if fact.category.lower() in PLANS and not (valid_from or valid_to):
         valid_to = _planned_for(fact.fact, now)
     _check_verbatim(fact)
+    check_scope(fact.scope, fact.workflow, fact.project)
     lines: dict[str, Any] = {key: _line(getattr(fact, key), key.replace("_", " ")) for key in _LINES}
     return fact._replace(
         **lines,

@@ -38,7 +38,8 @@ class Fact(NamedTuple):
     """One line of `items.json`; the field order is the key order on disk.
 
     Times are ISO 8601 in UTC. `source_span` is a half-open range of characters in the event's text. `confidence` and
-    `importance` are from 0 to 1. `extra` keeps keys that this version does not know.
+    `importance` are from 0 to 1. `scope`, `workflow` and `project` say which queries see it, see
+    `clawmem.model.facts.reach`. `extra` keeps keys that this version does not know.
     """
 
     id: str
@@ -64,6 +65,8 @@ class Fact(NamedTuple):
     trust: str | None = None
     agent: str | None = None
     workflow: str | None = None
+    scope: str | None = None
+    project: str | None = None
     related_entities: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     links: tuple[FactLink, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reach import is_workflow
 from clawmem.model.facts.trust import is_low_trust
 
 HEALTH, ORDER, IDENTITY = 0.9, 0.85, 0.8
@@ -56,4 +57,4 @@ def with_vital_importance(fact: Fact) -> Fact:
 def is_given_by_person(fact: Fact) -> bool:
     """Return whether a person stored this fact themself: no agent did, and no program learned it."""
     typed = fact.trust == "user" or (fact.trust is None and fact.source == "user")
-    return typed and fact.agent is None and fact.workflow is None
+    return typed and fact.agent is None and (fact.workflow is None or is_workflow(fact.workflow))

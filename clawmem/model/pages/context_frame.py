@@ -24,6 +24,10 @@ OVER_FACTS = "In the past"
 HABITS = "How you work"
 FOCUS = "What you are working on"
 RECENT = "Your recent notes"
+GUARDRAILS = "Guardrails"
+LESSONS = "Lessons"
+PRECEDENTS = "Precedents"
+SCOPED = "In this scope"
 
 # Exact cl100k_base counts of the texts that all contexts share; a test counts them again.
 FIXED: Mapping[str, int] = {
@@ -50,6 +54,14 @@ FIXED: Mapping[str, int] = {
     "## How you work\n": 5,
     "## What you are working on\n": 7,
     "## Your recent notes\n": 5,
+    "## Guardrails\n": 4,
+    "(left out of Guardrails: ": 7,
+    "## Lessons\n": 3,
+    "(left out of Lessons: ": 6,
+    "## Precedents\n": 5,
+    "(left out of Precedents: ": 8,
+    "## In this scope\n": 5,
+    "(left out of In this scope: ": 8,
     "(left out of Always: ": 6,
     "(left out of Facts for this question: ": 9,
     "(left out of Said before: ": 7,

@@ -176,18 +176,26 @@ def _with_joint_remark(
     """Fill the sections, and return the remark on the one that leads and the one on all others, if they are needed."""
     joint = frame.total_remark(_MANY, more.others, limit=_MANY).tokens
     leading = {one.title: _reserve(one) for one in sections if one.leads}
-    filled = _fill(sections, max(free - joint - sum(leading.values()), 0), leading)
+    filled = _fill(sections, free - joint - sum(leading.values()), leading)
     remarks = _joint_remarks(sections, filled, more)
     missing = sum(unit.tokens for one in filled for unit in one.missing)
     if free >= 0 and missing <= joint:  # there may be room without a remark
         complete = _fill(sections, free, {})
         if not _joint_remarks(sections, complete, more):
             return complete, []
+    if free < _spent(sections, filled) + sum(one.tokens for one in remarks):
+        # The reserve of a section that needs no remark was spent on it, but there was none.
+        filled = _fill(sections, free - joint - sum(leading.values()), {})
+        remarks = _joint_remarks(sections, filled, more)
     needed = sum(one.tokens for one in remarks)
     if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."
         raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")
     return filled, remarks
+
+
+def _spent(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:
+    return sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
 
 
 def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection], more: OmittedHint) -> list[FramePart]:

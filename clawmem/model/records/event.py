@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.facts.reach import Reach
 from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
 from clawmem.model.records.bounds import LEDGER_LINE_BYTES, refuse_unread
 from clawmem.model.records.strict_json import read_json
@@ -85,11 +86,14 @@ def people_in(events: Iterable[Event]) -> frozenset[str]:
     )
 
 
-def is_visible_to(event: Event, owners: Collection[str]) -> bool:
+def is_visible_to(event: Event, owners: Collection[str], reach: Reach | None = None) -> bool:
     """Return whether an event is shown to those who see the entities of some owners.
 
     Conversations are visible to all, whichever agent ingested them. Notes on an agent's own pages are not.
+    With `reach`, events of another workflow or project are not visible.
     """
+    if reach is not None and not reach.sees_event(event.metadata):
+        return False
     noted = event.role == "note" and (event.source or "").startswith(f"agents/{event.agent}/")
     return not noted or event.agent in owners
 

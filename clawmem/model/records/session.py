@@ -3,22 +3,153 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
-from clawmem.errors import Unreadable
+from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.language.dates import moment_of
 from clawmem.model.records.parsing import Yaml, json_object
 
+OPEN, ENDED, ABANDONED = "open", "ended", "abandoned"
+STATES = (OPEN, ENDED, ABANDONED)
+PREFIX = "ses_"
+ABANDONED_AFTER_HOURS = 24
+_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
+_TEXTS = (
+    "id agent state started last_seen ended workflow project task stage summary".split()
+)  # `state` is checked further
+_WORDS = ("served", "learned", "proposals", "warnings")
 
-def parse_session(data: bytes, path: str, yaml: Yaml) -> dict[str, Any]:
-    """Read a session record; raises Unreadable where it is no JSON object or has no `id`."""
+
+class SessionNote(NamedTuple):
+    """A note of a session: its id, its time (ISO 8601 UTC) and its text."""
+
+    id: str
+    at: str
+    text: str
+
+
+class SessionRecord(NamedTuple):
+    """One session. Times are ISO 8601 UTC.
+
+    `last_seen` is the last sign of life. `served` are the ids of the facts that were shown, `learned` those of the
+    facts that its checkpoints and its end added, `proposals` what they proposed. `checkpoints` and `reflection` are as
+    they were handed in. `outcomes` says of served facts what they were worth."""
+
+    id: str
+    agent: str = ""
+    state: str = OPEN
+    started: str = ""
+    last_seen: str = ""
+    ended: str | None = None
+    workflow: str | None = None
+    project: str | None = None
+    task: str | None = None
+    stage: str | None = None
+    served: tuple[str, ...] = ()
+    notes: tuple[SessionNote, ...] = ()
+    checkpoints: tuple[Mapping[str, Any], ...] = ()
+    summary: str | None = None
+    reflection: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    outcomes: Mapping[str, str] | None = None
+    learned: tuple[str, ...] = ()
+    proposals: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = {}
+
+
+def session_path(agent: str, session: str) -> str:
+    """Return the vault path of a session record."""
+    return f"agents/{agent}/sessions/{session}.json"
+
+
+def check_session_id(text: str) -> str:
+    """Return a session id. Raise InvalidInput unless it has letters, digits, `.`, `_` and `-` only."""
+    if not _ID.fullmatch(text) or ".." in text:
+        raise InvalidInput(f"'{text}' is not a session id.", "Use letters, digits, . _ and -, such as ses_1a2b3c4d.")
+    return text
+
+
+def parse_session(data: bytes, path: str, yaml: Yaml) -> SessionRecord:
+    """Read a session record; raises Unreadable where it is no JSON object, has no `id`, or a key has a wrong type."""
     record = json_object(data, path, yaml)
     if not isinstance(record.get("id"), str) or not record["id"]:
         raise Unreadable(path, None, "the key 'id' is missing or not text")
-    return record
+    try:
+        return _session(record)
+    except InvalidInput as problem:
+        raise Unreadable(path, None, problem.message) from None
 
 
-def render_session(record: Mapping[str, Any]) -> bytes:
-    """The record as JSON, one key a line, so that a diff shows what changed."""
-    rows = (f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in record.items())
+def _session(record: Mapping[str, Any]) -> SessionRecord:
+    given = {key: value for key, value in record.items() if key in SessionRecord._fields and value is not None}
+    for key in _TEXTS:
+        if not isinstance(given.get(key, ""), str):
+            raise InvalidInput(f"the key '{key}' is not text")
+    if given.get("state", OPEN) not in STATES:
+        raise InvalidInput(f"the key 'state' is not one of {', '.join(STATES)}")
+    for key in _WORDS:
+        words = given.get(key, [])
+        if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
+            raise InvalidInput(f"the key '{key}' is not a list of texts")
+        given[key] = tuple(words)
+    for key in ("reflection", "outcomes"):
+        if not isinstance(given.get(key, {}), Mapping):
+            raise InvalidInput(f"the key '{key}' is not an object")
+    checkpoints = given.get("checkpoints", [])
+    if not isinstance(checkpoints, list) or not all(isinstance(one, Mapping) for one in checkpoints):
+        raise InvalidInput("the key 'checkpoints' is not a list of objects")
+    given["checkpoints"] = tuple(checkpoints)
+    given["notes"] = tuple(_note(one) for one in _list(given.get("notes", [])))
+    given["extra"] = {key: value for key, value in record.items() if key not in SessionRecord._fields}
+    return SessionRecord(**given)
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise InvalidInput("the key 'notes' is not a list")
+    return value
+
+
+def _note(held: Any) -> SessionNote:
+    if not isinstance(held, Mapping) or not all(isinstance(held.get(key), str) for key in SessionNote._fields):
+        raise InvalidInput("the key 'notes' is not a list of objects with 'id', 'at' and 'text'")
+    return SessionNote(*(held[key] for key in SessionNote._fields))
+
+
+def session_to_mapping(record: SessionRecord) -> dict[str, Any]:
+    """Return the record as a JSON object, without keys that have no value."""
+    held: dict[str, Any] = {**record._asdict(), "notes": [note._asdict() for note in record.notes]}
+    extra = held.pop("extra")
+    given = {key: list(value) if isinstance(value, tuple) else value for key, value in held.items()}
+    return {**{key: value for key, value in given.items() if value not in (None, "", [], {})}, **extra}
+
+
+def render_session(record: SessionRecord) -> bytes:
+    """The record as JSON, one key or entry of a list a line, so that a diff shows what changed."""
+    return render_object(session_to_mapping(record))
+
+
+def render_object(record: Mapping[str, Any]) -> bytes:
+    """A JSON object with one key a line, and one entry a line of a list of objects."""
+    rows = (f" {json.dumps(key, ensure_ascii=False)}: {_value(value)}" for key, value in record.items())
     return ("{\n" + ",\n".join(rows) + "\n}\n").encode()
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        return "[\n" + ",\n".join(f"  {json.dumps(one, ensure_ascii=False)}" for one in value) + "\n ]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def state_at(record: SessionRecord, now: datetime, hours: float) -> str:
+    """Return the state of a session: an open one without a sign of life for that many hours is abandoned."""
+    if record.state != OPEN:
+        return record.state
+    try:
+        seen = moment_of(record.last_seen or record.started)
+    except ValueError:
+        return record.state
+    return ABANDONED if now - seen > timedelta(hours=hours) else OPEN

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clawmem.model.kinds import ALL, CONFIGURATION, EVERYONE, LIFE, OWN, RECORDS, YAML, handling
 from clawmem.model.records.entity import folder_of, name_of_path
 from clawmem.model.records.layout import agent_of
-from clawmem.model.settings.settings import Settings
+from clawmem.model.settings.settings import CONSUMER, LEARNER, TOOL, Settings
 
 # Operations on behalf of the vault, whoever starts them: they may write every file.
 UPKEEP = frozenset(
@@ -25,11 +25,13 @@ class WriteRights(NamedTuple):
 
 
 def rights_of(settings: Settings, agent: str) -> WriteRights:
-    """The rights of an agent: from its own entry in the settings, from that of all agents, or the default."""
-    return WriteRights(
-        settings.agent_value(agent, "read_only") is True,
-        tuple(str(settings.agent_value(agent, "write")).split(", ")),
-    )
+    """The rights of an agent: from its own entry in the settings, from that of all agents, or the default. A learner
+    writes its own folder and its domain; a consumer and a tool write nothing."""
+    kind = settings.agent_value(agent, "type")
+    read_only = settings.agent_value(agent, "read_only") is True or kind in (TOOL, CONSUMER)
+    domain = str(settings.agent_value(agent, "domain"))
+    places = str(settings.agent_value(agent, "write")) if kind != LEARNER or domain == ALL else f"{OWN}, {domain}"
+    return WriteRights(read_only, tuple(places.split(", ")))
 
 
 def forbidden(agent: str, rights: WriteRights, paths: Collection[str], purpose: str) -> str | None:

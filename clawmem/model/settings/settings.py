@@ -138,9 +138,26 @@ def reaches_outside(setting: Setting) -> bool:
 
 # Keys of one agent, such as `agents.finance.write`; those of `default` apply to every agent without its own.
 AGENTS, ANY_AGENT = "agents", "default"
+TOOL, CONSUMER, LEARNER, FULL = AGENT_TYPES = ("tool", "consumer", "learner", "full")
 OF_AGENTS = (
     Setting("write", "places", "own, life, records", "where the agent may write"),
     Setting("read_only", "bool", False, "whether the agent only reads"),
+    Setting(
+        "type",
+        "choice",
+        "full",
+        "what the agent may do: nothing here (tool), read (consumer), read and write its own and its domain (learner),"
+        " or what `write` says (full)",
+        choices=AGENT_TYPES,
+    ),
+    Setting("lessons_per_day", "int", 20, "the most lessons a day (UTC) from an agent of type learner", 0, 100_000),
+    Setting(
+        "domain",
+        "places",
+        "all",
+        "what the context of the agent is about: entities or folders such as projects; its own facts and the most"
+        " important ones are always in it",
+    ),
 )
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from clawmem.index.search.channels import FactFilter
+from clawmem.model.facts.reach import PROJECT
 from clawmem.model.pages.packing import OmittedHint
 from clawmem.model.pages.tokens import servable, shorten
 
@@ -29,11 +30,21 @@ def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpComm
         ("category", wanted.category and shell_quoted(wanted.category)),
         ("tag", wanted.tag and shell_quoted(wanted.tag)),
         ("as-of", wanted.as_of),
+        *_scope_options(wanted),
     )
     options = "".join(f" --{name} {value}" for name, value in given if value)
     asked = shell_quoted(question) if question else "QUESTION"
     recall = f"clawmem recall {asked}{options}"
     return FollowUpCommands(f"clawmem list{options}", recall, f"{recall} --in all")
+
+
+def _scope_options(wanted: FactFilter) -> tuple[tuple[str, str | None], ...]:
+    reach = wanted.reach
+    if reach is None:
+        return ()
+    # The project is that of the folder in which the reader runs the command.
+    scope = None if reach.scope == PROJECT and reach.workflow else reach.scope
+    return ("workflow", reach.workflow), ("scope", scope)
 
 
 def shell_quoted(words: str) -> str:

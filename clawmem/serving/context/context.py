@@ -1,7 +1,7 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
@@ -10,6 +10,7 @@ from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM
@@ -32,6 +33,9 @@ from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
 
+if TYPE_CHECKING:
+    from clawmem.serving.context.for_task import ItemReason, ScopedFact
+
 # Shares of the free budget: important facts beside a question, each of an agent's own pages, the days in the question,
 # and summaries.
 ALWAYS_SHARE = 0.25
@@ -53,7 +57,8 @@ class ContextResult(NamedTuple):
     """The text and its size.
 
     `counted_by` says how tokens were counted (exact, mixed, upper bound). `facts` are the ids in the text, and
-    `left_out` is the number of omitted lines for each section.
+    `left_out` is the number of omitted lines for each section. `explained` says why the facts of the query's scope are
+    in it.
     """
 
     text: str
@@ -62,6 +67,7 @@ class ContextResult(NamedTuple):
     facts: tuple[str, ...]
     left_out: tuple[tuple[str, int], ...]
     notices: tuple[str, ...] = ()
+    explained: "tuple[ItemReason, ...]" = ()
 
 
 def context(
@@ -72,18 +78,21 @@ def context(
     entity: str | None = None,
     as_of: str | None = None,
     evidence: bool = False,
+    reach: Reach | None = None,
 ) -> ContextResult:
     """Return context within a budget of tokens.
 
     Its sections are the agent's own pages, the most important facts, and people's notes. With a question, the others
     are the facts and events that answer it and the days in it, and the text ends where nothing more bears on it.
     Without one, they are the facts by tier. Superseded, retracted and quarantined facts are left out; with `as_of`, all
-    facts that were true then are in. Only facts that answer the question count as accessed.
+    facts that were true then are in. `reach` is the scope of the query; None sees every
+    scope. Only facts that answer the question count as accessed.
     Raise InvalidInput if the budget is too small for the frame.
     """
     owners = visible_owners(caller.agent, entity)[::-1]
     check_question(question or "")
-    wish = ContextRequest(caller, budget, question, FactFilter(owners=owners, entity=entity, as_of=as_of), evidence)
+    wanted = FactFilter(owners=owners, entity=entity, as_of=as_of, reach=reach)
+    wish = ContextRequest(caller, budget, question, wanted, evidence)
     done, answering = run_query(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of:
         return done
@@ -94,14 +103,16 @@ def context(
 def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[ContextResult, list[str]]:
     """Return the context from an open index, and the ids of the facts that answer the question."""
     caller, wanted = wish.caller, wish.wanted
-    reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
+    reader = ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach)
     counted = count_accesses(unfolded_accesses(vault))
     on = tiers_at(index, reader, counted, wanted) if wanted.as_of else current_tiers(index, reader, counted)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
+    scoped = _scoped(vault, on, wish) if wanted.reach is not None and not wanted.as_of else ()
     sections = [
         *_own_pages(index, caller.agent),
+        *(_task_sections(on, way, wish, scoped) if scoped else ()),
         *(_hits(vault, on, way, wish, asked) if asked else _tiers(on, way, wish)),
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
@@ -112,7 +123,35 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     notices = dict.fromkeys(
         (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
     )
-    return context_result(on, packed, tuple(notices))
+    done, answering = context_result(on, packed, tuple(notices))
+    if scoped:
+        done, answering = _with_reasons(done, answering, scoped)
+    return done, answering
+
+
+def _scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[ScopedFact]":
+    from clawmem.serving.context.for_task import find_scoped  # only where a workflow or a project is named
+
+    return find_scoped(vault, on, wish)
+
+
+def _task_sections(
+    on: TierCounts, way: UnitStyle, wish: ContextRequest, scoped: "Sequence[ScopedFact]"
+) -> list[Section]:
+    from clawmem.serving.context.for_task import task_sections
+
+    return task_sections(on, way, wish, scoped)
+
+
+def _with_reasons(
+    done: ContextResult, answering: list[str], scoped: "Sequence[ScopedFact]"
+) -> tuple[ContextResult, list[str]]:
+    """Return the context with why each fact of the scope is in it, and these facts among the accessed ones."""
+    from clawmem.serving.context.for_task import reasons
+
+    shown = set(done.facts)
+    explained = tuple(one for one in reasons(scoped) if one.id in shown)
+    return done._replace(explained=explained), list(dict.fromkeys([*answering, *(one.id for one in explained)]))
 
 
 def _has_words(wish: ContextRequest) -> bool:
@@ -125,8 +164,13 @@ def _has_words(wish: ContextRequest) -> bool:
 
 def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
     """Return the sections for a question; nothing is in them only because it is fresh."""
+    of_work = wish.wanted.reach is not None
     return [
-        *(_always_public(on, way, wish) if asked.technical else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)),
+        *(
+            _always_public(on, way, wish, of_work)
+            if asked.technical or of_work
+            else _shelf(on, way, wish, ALWAYS, 1, ALWAYS_SHARE)
+        ),
         *answers(vault, on, way, wish, asked),
         _summaries(on, ()),
         *_timeline(on, way, wish, asked.heard),
@@ -135,6 +179,8 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
 
 def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
     """Return the sections without a question: the facts by tier."""
+    if wish.wanted.reach is not None:
+        return [*_always_public(on, way, wish, True), *_public_shelves(on, way, wish)]
     return [
         *_shelf(on, way, wish, ALWAYS, 1),
         _summaries(on, (HOT, WARM)),
@@ -142,8 +188,23 @@ def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section
     ]
 
 
-def _always_public(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
-    units = fact_units(on, public_facts(on, first_of_tier(on, ALWAYS, wish.budget), technical=True), way)
+def _public_shelves(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
+    """Return what is in use beside the facts of a workflow or a project, without anybody's family and health."""
+    found = []
+    for shelf in (HOT, WARM):
+        units = fact_units(on, public_facts(on, first_of_tier(on, shelf, wish.budget), technical=True), way)
+        more = f"clawmem list --tier {shelf}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
+        found += [Section(TITLES[shelf], given(units), more, turn=6)] if units else []
+    return found
+
+
+def _always_public(on: TierCounts, way: UnitStyle, wish: ContextRequest, of_work: bool) -> list[Section]:
+    facts = public_facts(on, first_of_tier(on, ALWAYS, wish.budget), technical=True)
+    if of_work:
+        from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named
+
+        facts = for_work(on, facts)
+    units = fact_units(on, facts, way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
     return [Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)] if units else []
 
@@ -190,7 +251,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     said, further = (
         ([], 0)
         if wish.wanted.entity or wish.wanted.as_of
-        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS)
+        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS, wish.wanted.reach)
     )
     dated = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {len(dated)}{' --in all' if said else ''}"

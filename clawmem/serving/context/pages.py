@@ -16,6 +16,7 @@ from clawmem.index.search.notes import (
 )
 from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
+from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import DaySpan
 from clawmem.model.pages.packing import Unit
 from clawmem.model.pages.tokens import LONGEST_ANSWER, event_line, servable, shorten, token_bound
@@ -45,15 +46,18 @@ def summary_units(index: Index, entities: Sequence[str]) -> list[Unit]:
     return [_unit(note, f"- {names[note.path]}:") for note in note_lines(index, list(names), 1)]
 
 
-def event_units(index: Index, span: DaySpan, owners: Collection[str], most: int) -> tuple[list[tuple[str, Unit]], int]:
+def event_units(
+    index: Index, span: DaySpan, owners: Collection[str], most: int, reach: Reach | None = None
+) -> tuple[list[tuple[str, Unit]], int]:
     """Return the first `most` events of the days, each with its time, and the number of further ones.
 
-    Events that read as orders, that nobody said, and notes of agents other than `owners` are left out.
+    Events that read as orders, that nobody said, notes of agents other than `owners`, and what is beyond `reach` are
+    left out.
     """
     from clawmem.model.records.speech import is_speech  # few questions name days
 
     found = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
-    events = [event for event in found if is_visible_to(event, owners)]
+    events = [event for event in found if is_visible_to(event, owners, reach)]
     times = {event.id: event.timestamp for event in events}
     further = count_events(index, span.first, span.last, owners) - len(events) if len(found) == most else 0
     said = said_units(index, [event for event in events if is_speech(event)])

@@ -51,7 +51,7 @@ def _packed(
     budget: int,
     evidence: bool,
 ) -> ContextResult:
-    reader = ReaderScope(wanted.owners, caller.now, wanted.entity)
+    reader = ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach)
     on = tiers_at(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
     events = [one.event for one in result.heard]

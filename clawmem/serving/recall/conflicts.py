@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.index.search.by_tier import FactCandidate, ReaderScope
+from clawmem.index.search.by_tier import FactCandidate, ReaderScope, rows_in_reach
 from clawmem.index.search.channels import facts_in_rows
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.rival_values import (
@@ -17,6 +17,7 @@ from clawmem.index.search.rival_values import (
 from clawmem.index.tables.disputes import disputed_with, open_disputes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
+from clawmem.model.facts.reach import scope_of
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.text import normal
@@ -48,6 +49,9 @@ def conflict_marks(
     for one, other in _pairs(index, reader.owners, catalog, moment, ids):
         if one in ids:
             against.setdefault(one, set()).add(other)
+    if reader.reach is not None and against:
+        seen = rows_in_reach(index, reader.reach, {n for others in against.values() for n in others})
+        against = {n: others & seen for n, others in against.items() if others & seen}
     waiting = open_disputes(index, set(ids.values()))
     places = oldest_first(index, {n for others in against.values() for n in others})
     spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
@@ -123,5 +127,7 @@ def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]
 
 def _against(fact_id: str, rival: PlacedFact) -> str:
     remark = f", {OUTSIDE_WARNING}" if rival.fact.trust == EXTERNAL else ""
+    scope = scope_of(rival.fact)
+    remark = f", scope {scope}{remark}" if scope else remark
     text = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id}{remark})"
     return f"! In conflict with the line above ({fact_id}), not settled: {text}\n"

@@ -20,6 +20,7 @@ from clawmem.index.search.notes import event_records
 from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
+from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words, time_asked
 from clawmem.model.records.event import Event, is_visible_to
@@ -73,7 +74,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
         ranked = _fused(hits[-1], words)
         strength = _strength(hits[-1], words, passages, close)
-        heard = _heard(index, ranked, strength, limit, owners, without_notes=NOTES in where)
+        heard = _heard(index, ranked, strength, limit, owners, NOTES in where, asked.wanted.reach)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, words, owners), words)
         close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
@@ -97,6 +98,7 @@ def _heard(
     limit: int,
     owners: Collection[str],
     without_notes: bool,
+    reach: Reach | None,
 ) -> tuple[EventHit, ...]:
     # Notes and repetitions are few, so a margin is usually enough.
     for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
@@ -106,7 +108,7 @@ def _heard(
             _event_hit(found[int(one.id)], scaled(one, strength))
             for one in best
             if int(one.id) in found
-            and is_visible_to(found[int(one.id)], owners)
+            and is_visible_to(found[int(one.id)], owners, reach)
             and not (without_notes and found[int(one.id)].role == "note")
         ]
         if len(heard) >= limit:

@@ -19,6 +19,7 @@ from clawmem.faces.cli.app import run
 from clawmem.faces.cli.plain import run_plain
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import EXAMPLES
+from clawmem.model.records.handover import EXAMPLE
 from tests.answers import check_document, clawmem_calls
 from tests.conftest import PINNED_NOW
 from tests.manual import commands
@@ -48,6 +49,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     for name, text in {
         "chat.jsonl": CHAT,
         "facts.jsonl": '{"fact": "Jane likes tea."}',
+        "end.json": json.dumps(EXAMPLE),
         "the-secret": "100 euros",
         "requests.jsonl": '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
@@ -89,8 +91,18 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     call("clawmem remember 'There is a map.' -e projects/acme --agent scout")
     call(f"clawmem supersede {one} 'Jane lives in Rome.' --trust external --source web:acme.example")
     waiting = call("clawmem review list")["proposals"][0]["id"]
+    lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
+    decision = call("clawmem decision add 'Stream uploads.' --why 'Memory.'")["facts"][0]["id"]
+    session = call("clawmem session start --task boats")["session"]["id"]
     call("clawmem backup ~/copies/laptop.clawmem")
-    return home, {"fact_1a2b": one, "fact_5e6f": two, "prop_1a2b": waiting}
+    return home, {
+        "fact_1a2b": one,
+        "fact_5e6f": two,
+        "prop_1a2b": waiting,
+        "ses_1a2b": session,
+        "fact_lesson": lesson,
+        "fact_decision": decision,
+    }
 
 
 def surroundings(home: Path) -> dict[str, str]:

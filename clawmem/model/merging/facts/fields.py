@@ -86,7 +86,7 @@ def _rival(base: Fact | None, other: Fact, kept: Fact) -> Fact:
 
 def _plain(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
     rules: dict[str, Callable[[Any, Any], Any]] = dict.fromkeys(
-        ("category", "timestamp", "source", "agent", "workflow"), more_complete
+        ("category", "timestamp", "source", "agent", "workflow", "scope", "project"), more_complete
     )
     rules.update(confidence=_most, importance=_most, valid_from=_most, valid_to=_least)
     rules["trust"] = lambda one, other: min(one, other, key=lambda trust: (trust_rank(trust), trust or ""))

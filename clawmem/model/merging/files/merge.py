@@ -24,6 +24,7 @@ from clawmem.model.merging.files.records import (
     merged_cursor,
     merged_object,
     merged_proposal,
+    merged_session,
     summed_accesses,
 )
 from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
@@ -193,6 +194,7 @@ RULES: Mapping[str, Callable[[FileVersions], MergedFile]] = {
     kinds.CURSOR: _object(merged_cursor),
     kinds.ADAPTATION: _object(latest_adaptation),
     kinds.ACCESSES: _object(summed_accesses),
+    kinds.SESSION: _object(merged_session),
     kinds.REDACTIONS: _object(merged_object),
     kinds.PAGE: _page,
     kinds.NOTE: _note,

@@ -11,12 +11,16 @@ from clawmem.model.merging.facts.values import MISSING, canonical, merge_mapping
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposals.proposal_file import proposal_from_record, render_proposal
 from clawmem.model.records.accesses import merged_accesses, parse_accesses, render_accesses
+from clawmem.model.records.session import render_object
 from clawmem.model.records.strict_json import read_json
 
 Record = dict[str, Any]
 # Merges three objects, given with the bytes of our and their file; None where the result cannot be written.
 MergeRecords = Callable[[Record, Record, Record, tuple[bytes, bytes]], bytes | None]
 _DEPTH = 4
+_SESSION_STATES = {"open": 0, "abandoned": 1, "ended": 2}
+# The lists of a session record, and the key by which two entries are one; without a key, equal entries are one.
+_LISTS = {"notes": "id", "checkpoints": "at", "served": ""}
 # A proposal that was carried out wins over a rejected one, and that one over an open one.
 _STATES = {OPEN: 0, REJECTED: 1, APPROVED: 2}
 
@@ -87,6 +91,20 @@ def merged_proposal(base: Record, ours: Record, theirs: Record, files: tuple[byt
         return render_proposal(proposal_from_record(merged))
     except InvalidInput:
         return None
+
+
+def merged_session(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
+    """A session: notes, checkpoints and served facts of both sides; an end wins over what is still open."""
+    merged = merge_mappings(base, ours, theirs, 1)
+    for key, name in _LISTS.items():
+        each = [one for side in (ours, theirs) for one in side.get(key) or ()]
+        found = {canonical(one.get(name) if name and isinstance(one, Mapping) else one): one for one in each}
+        if found:
+            merged[key] = [found[one] for one in sorted(found)]
+    states = [side["state"] for side in (ours, theirs) if isinstance(side.get("state"), str)]
+    if states:
+        merged["state"] = max(states, key=lambda state: (_SESSION_STATES.get(state, -1), state))
+    return render_object(merged)
 
 
 def _furthest(base: Any, ours: Any, theirs: Any) -> dict[str, Any]:

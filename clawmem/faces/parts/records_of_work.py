@@ -1,0 +1,143 @@
+"""What the verbs `lesson`, `decision` and `precedent` share: their parameters, and lists and searches of one
+category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clawmem.errors import NotFound
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of, reach_of
+from clawmem.faces.parts.parameters import FACT, LIMIT, OF_ENTITY, PROJECT, SCOPE, WITH_TAG, WORKFLOW, Parameter
+from clawmem.faces.parts.words import outcome_lines
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, TEAM
+from clawmem.serving.browse import list_facts, show_fact
+from clawmem.serving.recall.recall import LEAST_SCORE, recall
+from clawmem.work.decisions import AddedRecord
+from clawmem.work.handed_in import WorkScope
+
+SCOPE_OPTIONS = (WORKFLOW, SCOPE, PROJECT)
+SCOPE_OF_NEW = (
+    WORKFLOW._replace(help="The workflow that it is for (CLAWMEM_WORKFLOW)."),
+    SCOPE._replace(help="Who sees it: {choices}; the default is the narrowest that is known."),
+    PROJECT._replace(help="The project that it is for (CLAWMEM_PROJECT); the default is this folder's."),
+)
+ADDED = {
+    "facts": ["fact"], "outcome": [{"added", "noop", "updated", "proposed"}], "commit": (str, None),
+    "against": [{"id": str, "fact": str, "why": str}],
+}  # fmt: skip
+
+
+def work_scope(call: Call, workflow: str | None, scope: str | None, project: str | None) -> WorkScope:
+    """What something new is for: from the options, else from the session in CLAWMEM_SESSION, else from the environment
+    and the working folder."""
+    runtime = call.runtime
+    session = runtime.caller().session
+    if session is not None and workflow is None and project is None:
+        from clawmem.work.sessions.end import scope_of_session
+        from clawmem.work.sessions.records import find_session
+
+        try:
+            return scope_of_session(find_session(runtime.vault(), session))
+        except NotFound:
+            pass  # a session of another program
+    broad = scope in (TEAM, FRAMEWORK, ORGANISATION) and project is None
+    return WorkScope(runtime.workflow(workflow), None if broad else runtime.project(project), session=session)
+
+
+def added(done: AddedRecord) -> Answer:
+    """The answer of a verb that adds a lesson or a decision."""
+    one = done.fact
+    data = {
+        "facts": [fact_data(one.fact, one.entity)],
+        "outcome": [one.outcome],
+        "commit": done.commit,
+        "against": [{"id": other.fact.id, "fact": other.fact.fact, "why": why} for other, why in done.against],
+    }
+    return Answer(data, outcome_lines([(one.outcome, one.fact, one.entity)], done.commit), done.notices)
+
+
+def list_command(category: str, plural: str) -> Command:
+    """The command that lists the facts of a category."""
+
+    def list_(
+        call: Call,
+        entity: str | None,
+        tag: str | None,
+        limit: int | None,
+        workflow: str | None,
+        scope: str | None,
+        project: str | None,
+    ) -> Answer:
+        vault, caller = call.runtime.vault(), call.runtime.caller()
+        reach = reach_of(call, workflow, scope, project)
+        listed = list_facts(vault, caller, filter_of(vault, caller, entity, category, tag, reach=reach), limit)
+        facts = [one for one, _ in listed.facts]
+        talk = () if facts else (f"There are no {plural}.",)
+        data = {"facts": [fact_data(one.fact, one.entity) for one in facts], "total": listed.total}
+        return Answer(data, [fact_line(one.fact, one.entity) for one in facts], listed.notices, talk=talk)
+
+    list_.__doc__ = f"List {plural}, those in use first."
+    options = (OF_ENTITY, WITH_TAG, LIMIT, *SCOPE_OPTIONS)
+    return Command(list_, options, {"facts": ["fact"], "total": int}, (f"clawmem {category} list",), ("facts",))
+
+
+def show_command(category: str) -> Command:
+    """The command that shows one fact of a category."""
+
+    def show(call: Call, fact: str) -> Answer:
+        shown = show_fact(call.runtime.vault(), fact, call.runtime.caller())
+        if shown.fact.category != category:
+            raise NotFound(f"{shown.fact.id} is no {category}.", f"`clawmem show {shown.fact.id}` shows it.")
+        record = fact_data(shown.fact, shown.entity, shown.against)
+        lines = [f"{key}: {_plain(value)}" for key, value in _flat(record) if value not in (None, "", [], {})]
+        return Answer({"fact": record}, lines, shown.notices)
+
+    show.__doc__ = f"Show all that is known of a {category}."
+    return Command(show, (FACT,), {"fact": "fact"}, (f"clawmem {category} show fact_{category}",), ("fact",))
+
+
+def search_command(category: str, plural: str) -> Command:
+    """The command that searches the facts of a category."""
+
+    def search(
+        call: Call, question: str, limit: int | None, workflow: str | None, scope: str | None, project: str | None
+    ) -> Answer:
+        return found(call, question, category, plural, limit, (workflow, scope, project))
+
+    search.__doc__ = f"Find the {plural} that fit a question or a task."
+    options = (Parameter("question", "The question, or - for stdin.", required=True, stdin=True), LIMIT, *SCOPE_OPTIONS)
+    return Command(search, options, FOUND, (f"clawmem {category} search 'uploads'",), ("facts",))
+
+
+FOUND = {"facts": [{"...": "fact", "score": float}]}
+
+
+def found(
+    call: Call,
+    question: str,
+    category: str,
+    plural: str,
+    limit: int | None,
+    scope: tuple[str | None, str | None, str | None],
+) -> Answer:
+    """The facts of a category that fit a question, best first, in the scope of the options."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    wanted = filter_of(vault, caller, category=category, reach=reach_of(call, *scope))
+    result = recall(vault, question, caller, wanted, limit or 10, least=LEAST_SCORE)
+    data = [{**fact_data(one.fact, one.entity), "score": one.score} for one in result.found]
+    talk = () if data else (f"No {plural} fit this.",)
+    return Answer({"facts": data}, [fact_line(one.fact, one.entity) for one in result.found], result.notices, talk=talk)
+
+
+def _flat(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    details = record.get("details") or {}
+    return [*((key, value) for key, value in record.items() if key != "details"), *details.items()]
+
+
+def _plain(value: Any) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,55 @@
+"""`clawmem lesson add|list|show|search`."""
+
+from __future__ import annotations
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import IMPORTANCE, Parameter
+from clawmem.faces.parts.records_of_work import (
+    ADDED,
+    SCOPE_OF_NEW,
+    added,
+    list_command,
+    search_command,
+    show_command,
+    work_scope,
+)
+from clawmem.work.decisions import add_record
+from clawmem.work.handed_in import LESSON, lesson_record
+
+
+def add(
+    call: Call,
+    text: str,
+    because: str | None,
+    entity: str | None,
+    tags: list[str] | None,
+    importance: float | None,
+    workflow: str | None,
+    scope: str | None,
+    project: str | None,
+) -> Answer:
+    """Store a rule for next time. In a session, it has the session's scope."""
+    held = {"text": text, "because": because, "entity": entity, "tags": tags, "importance": importance, "scope": scope}
+    record = lesson_record(held, work_scope(call, workflow, scope, project))
+    return added(add_record(call.runtime.vault(), record, call.runtime.caller()))
+
+
+VERB = {
+    "add": Command(
+        add,
+        (
+            Parameter("text", "The lesson in one sentence, or - for stdin.", required=True, stdin=True),
+            Parameter("because", "What happened that taught it.", ("--because",)),
+            Parameter("entity", "The entity that it is about.", ("--entity", "-e"), completes="entity"),
+            Parameter("tags", "A tag; may be repeated.", ("--tag", "-t"), repeated=True),
+            IMPORTANCE,
+            *SCOPE_OF_NEW,
+        ),
+        ADDED,
+        ("clawmem lesson add 'Run the migrations before the tests.' --because 'A column was missing.'",),
+        ("facts",),
+    ),
+    "list": list_command(LESSON, "lessons"),
+    "show": show_command(LESSON),
+    "search": search_command(LESSON, "lessons"),
+}

@@ -1,0 +1,57 @@
+"""`clawmem precedent`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of, reach_of
+from clawmem.faces.parts.parameters import LIMIT, Parameter
+from clawmem.faces.parts.records_of_work import SCOPE_OPTIONS
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.facts.precedents import DECISION, outcomes_of
+from clawmem.serving.recall.recall import LEAST_SCORE, recall
+
+_MOST = 5
+
+
+def precedent(
+    call: Call, task: str, limit: int | None, workflow: str | None, scope: str | None, project: str | None
+) -> Answer:
+    """The most similar earlier decisions come first, each with its reason, what was rejected, and what became of it."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    wanted = filter_of(vault, caller, category=DECISION, reach=reach_of(call, workflow, scope, project))
+    result = recall(vault, task, caller, wanted, limit or _MOST, least=LEAST_SCORE)
+    data = [
+        {
+            **fact_data(one.fact, one.entity),
+            "score": one.score,
+            "outcomes": [dict(each) for each in outcomes_of(one.fact)],
+        }
+        for one in result.found
+    ]
+    lines = [line for one in result.found for line in _lines(one.fact)]
+    talk = () if data else ("No earlier decision fits this task.",)
+    return Answer({"facts": data}, lines, result.notices, talk=talk)
+
+
+def _lines(fact: Fact) -> list[str]:
+    details: Any = fact.details or {}
+    lines = [f"{fact.id}  {fact.timestamp[:10]}  {fact.fact}"]
+    lines += [f"    why: {details['why']}"] if details.get("why") else []
+    for one in details.get("alternatives", ()):
+        lines.append(f"    not: {one.get('option', '')}{f' ({why})' if (why := one.get('why')) else ''}")
+    for each in outcomes_of(fact):
+        note = each.get("note")
+        lines.append(f"    {each.get('outcome')} {str(each.get('at', ''))[:10]}{f': {note}' if note else ''}")
+    return lines
+
+
+VERB = Command(
+    precedent,
+    (Parameter("task", "The task, or - for stdin.", required=True, stdin=True), LIMIT, *SCOPE_OPTIONS),
+    {"facts": [{"...": "fact", "score": float, "outcomes": [{str: object}]}]},
+    ("clawmem precedent 'uploads of large files'",),
+    ("facts",),
+)

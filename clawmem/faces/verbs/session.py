@@ -1,0 +1,314 @@
+"""`clawmem session start|note|checkpoint|end|list|show|resume|watch|schema`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
+from clawmem.faces.parts.words import context_data, outcome_lines, said
+from clawmem.memory.permission import check_reads
+from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.language.text import one_line
+from clawmem.model.lifecycle.zones import ADVICE, ZONES, zone
+from clawmem.model.records.handover import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA
+from clawmem.model.records.session import STATES, SessionRecord, session_to_mapping
+from clawmem.model.records.strict_json import read_json
+from clawmem.work.sessions.end import checkpoint_session, end_session
+from clawmem.work.sessions.notes import note_session
+from clawmem.work.sessions.records import current_session, find_session, list_sessions
+from clawmem.work.sessions.start import StartedSession, resume_session, session_reach, start_session
+
+
+def start(
+    call: Call,
+    workflow: str | None,
+    project: str | None,
+    task: str | None,
+    stage: str | None,
+    session_id: str | None,
+    budget: int | None,
+) -> Answer:
+    """Register a session and print its id, its scratchpad, the last sessions' summaries and the context. Give the id to
+    later commands in CLAWMEM_SESSION, or with --session."""
+    runtime = call.runtime
+    done = start_session(
+        runtime.vault(), runtime.caller(), runtime.workflow(workflow), runtime.project(project), task, stage, session_id
+    )
+    return _started(call, done, budget)
+
+
+def resume(call: Call, session_id: str, budget: int | None) -> Answer:
+    """Continue a session, also an ended or an abandoned one, and print what `start` prints."""
+    return _started(call, resume_session(call.runtime.vault(), call.runtime.caller(), session_id), budget)
+
+
+def note(call: Call, text: str, session: str | None, used: int | None, window: int | None) -> Answer:
+    """The note is on the disk when the command returns. The next checkpoint, end or heartbeat commits it."""
+    zoned = _zone(used, window)
+    done = note_session(call.runtime.vault(), text, call.runtime.caller(), session)
+    data = {"session": done.session, "note": done.note, "since_checkpoint": done.since_checkpoint, **_zone_data(zoned)}
+    return Answer(data, [f"noted {done.note} in {done.session}", *_zone_lines(zoned)], done.notices)
+
+
+def checkpoint(
+    call: Call,
+    session: str | None,
+    file: str | None,
+    scratchpad: str | None,
+    stage: str | None,
+    used: int | None,
+    window: int | None,
+) -> Answer:
+    """Commit the notes, store lessons and decisions, and save the scratchpad. After an hour, at a new stage and in a
+    full window, older parts of the scratchpad move into the session record. Print a text to go on with."""
+    from clawmem.faces.parts.reading import file_or_stdin
+
+    if file == "-" and scratchpad == "-":
+        raise InvalidInput("--from and --scratchpad cannot both read stdin.", "Give one of them a file.")
+    document = _document(call, file) if file is not None else None
+    pad = file_or_stdin(call, scratchpad) if scratchpad is not None else None
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    done = checkpoint_session(vault, caller, document, session, pad, stage, used, window)
+    data = {
+        "session": _data(done.record),
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "restart": done.restart,
+        "rotated": done.rotated,
+        "commit": done.commit,
+        **_zone_data(done.zone),
+    }
+    talk = [f"checkpoint of {done.record.id}, commit {done.commit[:12]}", *_zone_lines(done.zone)]
+    moved = done.record.checkpoints[-1].get("moved")
+    talk += [f"older parts of the scratchpad moved into the record, because {done.rotated}"] if moved else []
+    return Answer(data, done.restart.splitlines(), done.notices, talk=talk)
+
+
+def end(call: Call, file: str, session: str | None) -> Answer:
+    """End a session with a JSON document: summary and reflection, and lessons, decisions, guardrails, knowledge,
+    warnings and outcomes if there are any. Everything becomes one commit."""
+    done = end_session(call.runtime.vault(), call.runtime.caller(), _document(call, file), session)
+    data = {
+        "session": _data(done.record),
+        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "outcome": [one.outcome for one in done.facts],
+        "proposals": [one.id for one in done.proposals],
+        "commit": done.commit,
+    }
+    rows = [(one.outcome, one.fact, one.entity) for one in done.facts]
+    lines = [f"ended {done.record.id}", *outcome_lines(rows, done.commit)]
+    lines += [f"waits for review: {one.id}  {one.says}" for one in done.proposals]
+    return Answer(data, lines, done.notices)
+
+
+def list_(call: Call, state: str | None, of_agent: str | None, limit: int | None) -> Answer:
+    """List the sessions, newest first."""
+    if state is not None and state not in STATES:
+        raise InvalidInput(f"'{state}' is not a state of a session.", f"Choose one of {', '.join(STATES)}.")
+    listed = list_sessions(call.runtime.vault(), call.runtime.now(), of_agent)
+    chosen = [one for one in listed.sessions if state in (None, one.state)][: limit or 20]
+    rows = [(one.id, one.agent, one.state, one.started, one.workflow or "", one.task or "") for one in chosen]
+    talk = () if rows else ("There are no sessions.",)
+    table = Table(("session", "agent", "state", "started", "workflow", "task"), rows)
+    return Answer({"sessions": [_data(one) for one in chosen]}, table, listed.notices, talk=talk)
+
+
+def show(call: Call, session_id: str | None) -> Answer:
+    """Show a session: its times, notes, checkpoints, summary and reflection; without an id, the current one."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    record = find_session(vault, session_id) if session_id else current_session(vault, caller)
+    lines = [f"{key}: {_words(value)}" for key, value in session_to_mapping(record).items() if key != "notes"]
+    lines += [f"note {one.at} {one.text}" for one in record.notes]
+    return Answer({"session": _data(record)}, lines)
+
+
+def watch(call: Call, seconds: float | None) -> Answer:
+    """Follow the vault, and print one line for each start, note, checkpoint and end, until the time is over or the
+    command is stopped. With --jsonl, each line is a JSON object."""
+    from clawmem.work.sessions.watch import watch_sessions
+
+    events = watch_sessions(call.runtime.vault(), call.runtime.now, seconds)
+    lines = (json.dumps(one, ensure_ascii=False) for one in events)
+    return Answer(lambda: {"events": list(events)}, lines)
+
+
+def schema(call: Call, example: bool, of_checkpoint: bool) -> Answer:
+    """Print the JSON Schema of the document of `session end`, or a document that fits it."""
+    shown = EXAMPLE if example else CHECKPOINT_SCHEMA if of_checkpoint else SCHEMA
+    if example and of_checkpoint:
+        shown = {key: value for key, value in EXAMPLE.items() if key in CHECKPOINT_SCHEMA["properties"]}
+    return Answer({"schema": shown}, json.dumps(shown, indent=2, ensure_ascii=False).splitlines())
+
+
+def _started(call: Call, done: StartedSession, budget: int | None) -> Answer:
+    from clawmem.serving.context.context import context  # only here
+
+    vault, record = call.runtime.vault(), done.record
+    caller = call.runtime.caller()._replace(agent=record.agent, session=record.id)
+    check_reads(vault, caller)
+    most = budget or vault.settings.whole("context.budget")
+    given = context(vault, caller, most, record.task, reach=session_reach(record))
+    data = {
+        "session": _data(record),
+        "previous": [_data(one) for one in done.previous],
+        **said({"scratchpad": dict(zip(("path", "text"), done.scratchpad, strict=True)) if done.scratchpad else None}),
+        "context": context_data(given),
+        "commit": done.commit,
+    }
+    lines = [f"session {record.id}"]
+    lines += ["", done.scratchpad[1].rstrip()] if done.scratchpad else []
+    for one in done.previous:
+        lines += ["", f"session {one.id}, ended {(one.ended or '')[:10]}: {one_line(one.summary or '')}"]
+        lines += [f"- watch for: {word}" for word in (one.reflection or {}).get("watch_for", ())]
+        lines += [f"- warning: {word}" for word in one.warnings]
+    return Answer(data, [*lines, "", given.text], (*done.notices, *given.notices))
+
+
+def _document(call: Call, file: str) -> Any:
+    from clawmem.faces.parts.reading import file_or_stdin
+
+    text = file_or_stdin(call, file)
+    try:
+        return read_json(text)
+    except ValueError as problem:
+        raise InvalidInput(
+            f"The document is not JSON: {problem}.", "`clawmem session schema --example` prints a document that fits."
+        ) from None
+
+
+def _zone(used: int | None, window: int | None) -> str | None:
+    if (used is None) != (window is None):
+        raise InvalidInput("--used and --window belong together.", "Example: --used 90000 --window 200000")
+    return zone(used, window) if used is not None and window is not None else None
+
+
+def _zone_data(zoned: str | None) -> dict[str, str]:
+    return {"zone": zoned, "advice": ADVICE[zoned]} if zoned else {}
+
+
+def _zone_lines(zoned: str | None) -> list[str]:
+    return [f"zone {zoned}: {ADVICE[zoned]}"] if zoned else []
+
+
+def _data(record: SessionRecord) -> dict[str, Any]:
+    return session_to_mapping(record)
+
+
+def _words(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_SESSION_ID = Parameter("session_id", "The id of the session, or a unique prefix.", required=True, completes="session")
+_SESSION = Parameter(
+    "session",
+    "The session; the default is CLAWMEM_SESSION, or the only open one of the agent.",
+    ("--session",),
+    metavar="ID",
+    completes="session",
+)
+_USED = Parameter("used", "How many tokens of the context window are in use.", ("--used",), int, least=0)
+_WINDOW = Parameter("window", "The size of the context window, in tokens.", ("--window",), int, least=1)
+_BUDGET = Parameter("budget", "The maximum number of tokens of the context.", ("--budget", "-b"), int, least=1)
+_FROM = Parameter("file", "The JSON document: a file, or - for stdin.", ("--from",), required=True, completes="file")
+_STAGE = Parameter("stage", "The stage of the workflow.", ("--stage",))
+_NOTE = {"id": str, "at": str, "text": str}
+_RECORD: Mapping[Any, Any] = {
+    "id": str, "agent?": str, "state": set(STATES), "started?": str, "last_seen?": str, "ended?": str,
+    "workflow?": str, "project?": str, "task?": str, "stage?": str, "served?": [str], "notes?": [_NOTE],
+    "checkpoints?": [{str: object}], "summary?": str, "reflection?": {str: object}, "warnings?": [str],
+    "outcomes?": {str: str}, "learned?": [str], "proposals?": [str], str: object,
+}  # fmt: skip
+_STARTED = {
+    "session": _RECORD, "previous": [_RECORD], "scratchpad?": {"path": str, "text": str}, "context": "context",
+    "commit": (str, None),
+}  # fmt: skip
+_ZONED = {"zone?": set(ZONES), "advice?": str}
+
+VERB = {
+    "start": Command(
+        start,
+        (
+            WORKFLOW._replace(help="The workflow (CLAWMEM_WORKFLOW).", completes="workflow"),
+            PROJECT,
+            Parameter("task", "The task, in a few words.", ("--task",)),
+            _STAGE,
+            Parameter("session_id", "An id of your own for the session; one that exists continues.", ("--id",)),
+            _BUDGET,
+        ),
+        _STARTED,
+        ("clawmem session start --workflow software --task 'stream the uploads'",),
+        ("session",),
+    ),
+    "note": Command(
+        note,
+        (Parameter("text", "What happened, or - for stdin.", required=True, stdin=True), _SESSION, _USED, _WINDOW),
+        {"session": str, "note": str, "since_checkpoint": int, **_ZONED},
+        ("clawmem session note 'The parser accepts dates.' --session ses_1a2b",),
+    ),
+    "checkpoint": Command(
+        checkpoint,
+        (
+            _SESSION,
+            _FROM._replace(required=False, help="Reflection, lessons and decisions as JSON: a file, or - for stdin."),
+            Parameter("scratchpad", "The new scratchpad: a file, or - for stdin.", ("--scratchpad",), completes="file"),
+            _STAGE,
+            _USED,
+            _WINDOW,
+        ),
+        {
+            "session": _RECORD,
+            "facts": ["fact"],
+            "restart": str,
+            "rotated": str,
+            "commit": str,
+            **_ZONED,
+        },
+        ("clawmem session checkpoint --session ses_1a2b --used 130000 --window 200000",),
+        ("session",),
+    ),
+    "end": Command(
+        end,
+        (_FROM, _SESSION),
+        {"session": _RECORD, "facts": ["fact"], "outcome": [str], "proposals": [str], "commit": str},
+        ("clawmem session end --from end.json --session ses_1a2b",),
+        ("session",),
+    ),
+    "list": Command(
+        list_,
+        (
+            Parameter("state", "{choices}.", ("--state",), choices=STATES),
+            Parameter("of_agent", "Only sessions of this agent.", ("--of",), metavar="ID", completes="agent"),
+            LIMIT._replace(help="The maximum number of sessions."),
+        ),
+        {"sessions": [_RECORD]},
+        ("clawmem session list --state open",),
+        ("sessions",),
+    ),
+    "show": Command(
+        show,
+        (_SESSION_ID._replace(required=False),),
+        {"session": _RECORD},
+        ("clawmem session show ses_1a2b",),
+        ("session",),
+    ),
+    "resume": Command(resume, (_SESSION_ID, _BUDGET), _STARTED, ("clawmem session resume ses_1a2b",), ("session",)),
+    "watch": Command(
+        watch,
+        (Parameter("seconds", "Stop after this time; the default is never.", ("--seconds",), float),),
+        {"events": [{"event": str, "session": str, "agent": str, "at": str, str: object}]},
+        ("clawmem session watch --seconds 1",),
+        ("events",),
+    ),
+    "schema": Command(
+        schema,
+        (
+            Parameter("example", "Print a document that fits instead.", ("--example",), bool, False),
+            Parameter("of_checkpoint", "The document of `session checkpoint`.", ("--checkpoint",), bool, False),
+        ),
+        {"schema": {str: object}},
+        ("clawmem session schema", "clawmem session schema --example"),
+    ),
+}

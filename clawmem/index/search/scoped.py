@@ -1,0 +1,76 @@
+"""The facts that belong to the scope of a query, by category, by tag and by link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+
+from clawmem.index.search.by_tier import QUARANTINE_PACE
+from clawmem.index.search.channels import FactFilter, condition_of
+from clawmem.index.tables.schema import tags_column
+from clawmem.index.tables.store import Index
+
+_SCOPED = f"realm != '' AND pace != {QUARANTINE_PACE}"
+
+
+def scoped_rows(index: Index, wanted: FactFilter, most: int, categories: Collection[str] = ()) -> list[int]:
+    """Return the facts of the query's scope and of the broader ones, the most important and newest first, without those
+    that are everybody's. With `categories`, only those of these categories."""
+    condition, values = condition_of(wanted)
+    among = " AND category IN (SELECT value FROM json_each(?))" if categories else ""
+    query = (
+        f"SELECT n FROM fact INDEXED BY fact_realm WHERE {_SCOPED}{among} AND {condition}"
+        " ORDER BY weight DESC, timestamp DESC, n LIMIT ?"
+    )
+    given = (json.dumps(sorted(categories)),) if categories else ()
+    return [n for (n,) in index.database.execute(query, (*given, *values, most))]
+
+
+def facts_of_day(index: Index, category: str, agent: str, day: str) -> int:
+    """Return how many facts of a category an agent stored on a day (`YYYY-MM-DD`, UTC)."""
+    query = (
+        "SELECT count(*) FROM fact WHERE category = ? AND timestamp >= ? AND timestamp < ?"
+        " AND json_extract(line, '$.agent') = ?"
+    )
+    (number,) = index.database.execute(query, (category, day, f"{day}U", agent)).fetchone()
+    return int(number)
+
+
+def scoped_among(index: Index, wanted: FactFilter, numbers: Collection[int]) -> set[int]:
+    """Return those of the rows that belong to the query's scope or a broader one, and are not everybody's."""
+    condition, values = condition_of(wanted)
+    query = (
+        "SELECT fact.n FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
+        f" WHERE {_SCOPED} AND {condition}"
+    )
+    return {n for (n,) in index.database.execute(query, (json.dumps(sorted(numbers)), *values))}
+
+
+def scoped_with_tags(index: Index, wanted: FactFilter, tags: Sequence[str], most: int) -> list[int]:
+    """Return the facts of the query's scope that have one of the tags, newest first."""
+    if not tags:
+        return []
+    condition, values = condition_of(wanted)
+    with_tag = " OR ".join("instr(tags, ?)" for _ in tags)
+    query = (
+        f"SELECT n FROM fact INDEXED BY fact_realm WHERE {_SCOPED} AND ({with_tag}) AND {condition}"
+        " ORDER BY timestamp DESC, n LIMIT ?"
+    )
+    given = [tags_column((tag,)) for tag in tags]
+    return [n for (n,) in index.database.execute(query, (*given, *values, most))]
+
+
+def scoped_linked(index: Index, wanted: FactFilter, numbers: Collection[int]) -> set[int]:
+    """Return the facts of the query's scope that some facts point to, or that point to them."""
+    rows = json.dumps(sorted(numbers))
+    towards = index.database.execute(
+        "SELECT fact.n FROM json_each(?) AS given CROSS JOIN edge ON edge.n = given.value"
+        " CROSS JOIN fact INDEXED BY fact_id ON fact.id = edge.target",
+        (rows,),
+    ).fetchall()
+    back = index.database.execute(
+        "SELECT edge.n FROM json_each(?) AS given CROSS JOIN fact AS ours ON ours.n = given.value"
+        " CROSS JOIN edge INDEXED BY edge_target ON edge.target = ours.id",
+        (rows,),
+    ).fetchall()
+    return scoped_among(index, wanted, {n for (n,) in (*towards, *back)})

@@ -1,0 +1,203 @@
+"""The sections of a context for work: guardrails, lessons, precedents and other facts of the query's scope.
+
+They are ranked by priority x recency x match with the task x value per token. Further passes follow the links and tags
+of what was found, until nothing new comes or the budget is spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.index.search.by_tier import FactCandidate
+from clawmem.index.search.channels import facts_in_rows, keyword_channel, word_shares
+from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
+from clawmem.index.vectors.search import facts_by_meaning, has_vectors
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.precedents import DECISION, outcomes_of
+from clawmem.model.facts.reach import scope_of
+from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import search_words
+from clawmem.model.lifecycle.tiers import last_access
+from clawmem.model.pages import context_frame as frame
+from clawmem.model.pages.packing import Section, Unit
+from clawmem.model.pages.tokens import context_line, servable, token_bound
+from clawmem.model.search.priority import PriorityFactors, priority_factors
+from clawmem.model.search.ranking import meaning_share
+from clawmem.serving.context.commands import follow_up_commands
+from clawmem.serving.context.hits import ContextRequest, given
+from clawmem.serving.context.tiers import TierCounts, tiers_of
+from clawmem.serving.context.units import UnitStyle, fact_units
+from clawmem.vault.vault import Vault
+
+LESSON, GUARDRAIL = "lesson", "guardrail"
+PASSES = 3
+_MOST = 200
+# The part of the best match from which on a fact fits the task, and the importance that needs no match.
+_FITS = 0.34
+_ALWAYS = 0.8
+# Without a task, this number of each kind is enough.
+_WITHOUT_TASK = 12
+# What everybody should know at work, also without a word of the task.
+_EVERYBODYS = frozenset(("instruction", "correction", "rule", "convention"))
+_SHARES = {frame.GUARDRAILS: 0.3, frame.LESSONS: 0.3, frame.PRECEDENTS: 0.25, frame.SCOPED: 0.4}
+
+
+class ScopedFact(NamedTuple):
+    """A fact of the scope with its section, the factors of its priority, and the pass that found it."""
+
+    n: int
+    placed: PlacedFact
+    section: str
+    factors: PriorityFactors
+    at_pass: int
+
+
+class ItemReason(NamedTuple):
+    """Why a fact is in a context: its section and scope, the factors of its priority, and the pass that found it."""
+
+    id: str
+    section: str
+    scope: str | None
+    factors: PriorityFactors
+    at_pass: int
+
+
+def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[ScopedFact]:
+    """Return the facts of the query's scope that fit its task, best first; without a task the best of each section."""
+    wanted, words = wish.wanted, search_words(wish.question or "")
+    shares = _matching(vault, on, wish, words) if words else {}
+    best = max(shares.values(), default=0.0)
+    kept = {n for n, share in shares.items() if share >= _FITS * best}
+    first = set(scoped_rows(on.source, wanted, _MOST)) | set(scoped_rows(on.source, wanted, _MOST, (GUARDRAIL,)))
+    found = _read(on, wish, first | kept, shares, 1)
+    if words:
+        found = [one for one in found if one.n in kept or _always(one.placed.fact)]
+        found = _further(on, wish, found, shares)
+    ranked = sorted(found, key=lambda one: (-one.factors.score, one.placed.fact.id))
+    return ranked if words else _first_of_each(ranked)
+
+
+def task_sections(on: TierCounts, way: UnitStyle, wish: ContextRequest, found: Sequence[ScopedFact]) -> list[Section]:
+    """Return the sections for the facts that were found, in the order of a context."""
+    commands = follow_up_commands(wish.wanted, wish.question)
+    sections = []
+    for title, share in _SHARES.items():
+        facts = [one for one in found if one.section == title]
+        units = _units(on, way, facts)
+        if units:
+            leads = title == frame.GUARDRAILS
+            sections.append(Section(title, given(units), commands.list, share=share, turn=0, leads=leads))
+    return sections
+
+
+def reasons(found: Sequence[ScopedFact]) -> tuple[ItemReason, ...]:
+    """Return why each fact was found."""
+    return tuple(
+        ItemReason(one.placed.fact.id, one.section, scope_of(one.placed.fact), one.factors, one.at_pass)
+        for one in found
+    )
+
+
+def _matching(vault: Vault, on: TierCounts, wish: ContextRequest, words: Sequence[str]) -> Mapping[int, float]:
+    """Return how well facts of the scope match the task, from 0 to 1, by words and by meaning."""
+    forms = [forms_of(word) for word in words]
+    flat = [form for each in forms for form in each]
+    hits = keyword_channel(on.source, flat, wish.wanted, _MOST).scores
+    shares = word_shares(on.source, forms, hits.keys())
+    if has_vectors(vault):
+        close = facts_by_meaning(vault, on.source, wish.question or "", wish.wanted, stamp(wish.caller.now)[:10])
+        for n, score in close.scores.items():
+            shares[n] = max(shares.get(n, 0.0), meaning_share(score))
+    among = scoped_among(on.source, wish.wanted, shares.keys())
+    return {n: share for n, share in shares.items() if n in among}
+
+
+def _further(
+    on: TierCounts, wish: ContextRequest, found: list[ScopedFact], shares: Mapping[int, float]
+) -> list[ScopedFact]:
+    """Return the facts with those that the links and tags of new ones lead to, until nothing new comes."""
+    known, fresh = {one.n for one in found}, found
+    for at_pass in range(2, PASSES + 1):
+        spent = sum(token_bound(context_line(one.placed.fact)) for one in found)
+        if not fresh or spent >= wish.budget:
+            break
+        tags = list(dict.fromkeys(tag for one in fresh for tag in one.placed.fact.tags))
+        rows = scoped_linked(on.source, wish.wanted, {one.n for one in fresh})
+        rows |= set(scoped_with_tags(on.source, wish.wanted, tags, _MOST))
+        fresh = _read(on, wish, rows - known, shares, at_pass)
+        known |= {one.n for one in fresh}
+        found = [*found, *fresh]
+    return found
+
+
+def _read(
+    on: TierCounts, wish: ContextRequest, rows: set[int], shares: Mapping[int, float], at_pass: int
+) -> list[ScopedFact]:
+    placed = facts_in_rows(on.source, sorted(tiers_of(on, rows))) if rows else {}
+    return [_scored(n, one, wish, shares.get(n, 0.0), at_pass) for n, one in placed.items()]
+
+
+def _scored(n: int, placed: PlacedFact, wish: ContextRequest, match: float, at_pass: int) -> ScopedFact:
+    fact = placed.fact
+    try:
+        days = (wish.caller.now - moment_of(last_access(fact))).total_seconds() / 86_400
+    except ValueError:
+        days = 0.0
+    factors = priority_factors(fact, days, match, token_bound(_line(fact)), at_pass)
+    return ScopedFact(n, placed, _section(fact), factors, at_pass)
+
+
+def _section(fact: Fact) -> str:
+    named = {GUARDRAIL: frame.GUARDRAILS, LESSON: frame.LESSONS, DECISION: frame.PRECEDENTS}
+    return named.get(fact.category, frame.SCOPED)
+
+
+def _always(fact: Fact) -> bool:
+    return fact.category == GUARDRAIL or (fact.importance or 0.0) >= _ALWAYS
+
+
+def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
+    chosen = []
+    for title in _SHARES:
+        of_title = [one for one in ranked if one.section == title]
+        chosen += of_title if title == frame.GUARDRAILS else of_title[:_WITHOUT_TASK]
+    return chosen
+
+
+def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
+    """Return the candidates that belong to work: those with a scope, and everybody's instructions and corrections."""
+    facts = facts_in_rows(on.source, [one.n for one in candidates]) if candidates else {}
+    kept = {n for n, one in facts.items() if scope_of(one.fact) or one.fact.category in _EVERYBODYS}
+    return [one for one in candidates if one.n in kept]
+
+
+def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[Unit]:
+    """Return a unit for each fact; the line of a decision also says why, what was rejected, and what became of it."""
+    candidates = tiers_of(on, [one.n for one in facts])
+    known = [one for one in facts if one.n in candidates]
+    plain = dict(zip((one.n for one in known), fact_units(on, [candidates[one.n] for one in known], way), strict=True))
+    return [_with_details(one.placed.fact, plain[one.n]) for one in known]
+
+
+def _with_details(fact: Fact, unit: Unit) -> Unit:
+    text = _line(fact)
+    if text == context_line(fact):
+        return unit
+    below = "".join((unit.text or "").splitlines(keepends=True)[1:])
+    return unit._replace(text=text + below, tokens=token_bound(text + below), exact=False)
+
+
+def _line(fact: Fact) -> str:
+    line, details = context_line(fact), fact.details or {}
+    if fact.category != DECISION:
+        return line
+    said = [f"because {details['why']}"] if isinstance(details.get("why"), str) else []
+    held = [one for one in details.get("alternatives", ()) if isinstance(one, dict) and "option" in one]
+    said += [f"rejected: {', '.join(str(one['option']) for one in held)}"] if held else []
+    for last in outcomes_of(fact)[-1:]:
+        note = last.get("note")
+        said.append(f"{last.get('outcome')} ({note})" if note else str(last.get("outcome")))
+    return f"{line.rstrip()} {servable('; '.join(said))}\n" if said else line

@@ -1,0 +1,1 @@
+"""The agent's working day: workflows, sessions, lessons, decisions and digestion."""

@@ -1,0 +1,111 @@
+"""Acts on decisions and lessons: add them, and append the outcome of a decision. They are never edited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from clawmem.errors import Refused
+from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
+from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.memory.facts.daily_limit import check_daily_limit
+from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
+from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
+from clawmem.memory.writing import writing
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact, FactLink
+from clawmem.model.facts.precedents import DECISION, goes_against, with_outcome
+from clawmem.model.facts.reach import Reach
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import search_words
+from clawmem.model.language.text import check_statement
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import visible_owners
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.vault import Vault
+
+_PRECEDENTS = 20
+
+
+class AddedRecord(NamedTuple):
+    """The stored lesson or decision, the earlier decisions that it goes against with the reasons, and the commit (None
+    if it was known)."""
+
+    fact: RememberedFact
+    against: tuple[tuple[PlacedFact, str], ...]
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+class RecordedOutcome(NamedTuple):
+    """The decision with the new outcome, its entity, and the commit."""
+
+    fact: Fact
+    entity: str
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> AddedRecord:
+    """Store a lesson or a decision (the record of a fact, see `clawmem.work.handed_in`) in one commit.
+
+    A decision that goes against an earlier one in its scope gets a `contradicts` link to it, with the reason."""
+    given = {key: value for key, value in record.items() if value not in (None, [], {})}
+    draft = without_secrets(vault, draft_from_record(given, caller.now))
+    with writing(vault, caller, str(record["category"]), eager=True) as work:
+        check_daily_limit(work, int(draft.fact.category == "lesson"))
+        against = precedents_against(work, draft.fact)
+        fact, change = FactPlanner(work).plan(draft._replace(fact=with_contradictions(work, draft.fact, against)))
+        commits = work.commit([change]) if change else ()
+        notices = (*work.notices, *(contradiction_notice(one, why) for one, why in against))
+        return AddedRecord(fact, tuple(against), commits[-1] if commits else None, notices)
+
+
+def record_outcome(
+    vault: Vault, reference: str, outcome: str, caller: Caller, note: str | None = None
+) -> RecordedOutcome:
+    """Append an outcome to a decision, in one commit. Raise Refused if the fact is no decision."""
+    words = allowed(vault.settings, check_statement(note, "note"), "The note") if note else None
+    with writing(vault, caller, "decision outcome") as work:
+        placed = find_fact(work.index, reference)
+        if placed.fact.category != DECISION:
+            raise Refused(f"{placed.fact.id} is no decision.", "`clawmem decision list` shows the decisions.")
+        entry = {
+            "outcome": outcome,
+            "at": stamp(caller.now),
+            "note": words,
+            "by": caller.agent,
+            "session": caller.session,
+        }
+        fact = with_outcome(placed.fact, {key: value for key, value in entry.items() if value})
+        writes = items_write(placed.entity, with_fact(work.facts(placed.entity), fact))
+        said = f"{outcome}: {fact.fact}"
+        commit = work.commit([fact_change(caller, "decision outcome", placed.entity, said, writes, [fact])])[-1]
+        return RecordedOutcome(fact, placed.entity, commit, work.notices)
+
+
+def precedents_against(work: WriteScope, fact: Fact) -> list[tuple[PlacedFact, str]]:
+    """Return the earlier decisions in the scope of a decision that it goes against, with the reasons."""
+    if fact.category != DECISION:
+        return []
+    named = {link.to for link in fact.links if link.type == "contradicts"}
+    reach = Reach(fact.workflow, fact.project) if fact.workflow or fact.project else None
+    wanted = FactFilter(visible_owners(work.caller.agent), category=DECISION, reach=reach)
+    options = [one["option"] for one in (fact.details or {}).get("alternatives", ())]
+    words = [form for text in (fact.fact, *options) for word in search_words(text) for form in forms_of(word)]
+    rows = keyword_channel(work.index, list(dict.fromkeys(words)), wanted, _PRECEDENTS).scores
+    found = facts_in_rows(work.index, list(rows))
+    against = ((one, goes_against(fact, one.fact)) for one in found.values() if one.fact.id not in named)
+    return [(one, why) for one, why in against if why is not None]
+
+
+def with_contradictions(work: WriteScope, fact: Fact, against: list[tuple[PlacedFact, str]]) -> Fact:
+    """Return the decision with a link to each decision that it goes against."""
+    links = (FactLink("contradicts", one.fact.id, why, stamp(work.caller.now)) for one, why in against)
+    return fact._replace(links=(*fact.links, *links))
+
+
+def contradiction_notice(placed: PlacedFact, why: str) -> str:
+    """Return the sentence that a decision goes against an earlier one."""
+    return f"this goes against an earlier decision, {placed.fact.id} ({placed.fact.fact}): {why}"

@@ -1,0 +1,207 @@
+"""What an agent hands in becomes facts and proposals: lessons, decisions, knowledge, guardrails, outcomes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.index.search.lookup import find_fact
+from clawmem.memory.facts.daily_limit import check_daily_limit
+from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
+from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+from clawmem.memory.scope import WriteScope
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.precedents import DECISION
+from clawmem.model.facts.reach import PROJECT, TEAM
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.records.change import Change
+from clawmem.model.records.entity import slug
+from clawmem.work.decisions import contradiction_notice, precedents_against, with_contradictions
+
+LESSON, GUARDRAIL = "lesson", "guardrail"
+OUTCOMES_KEY = "outcomes"
+"""The key of a fact's metadata that counts what sessions reported of it, by outcome."""
+
+
+class WorkScope(NamedTuple):
+    """For what something was learned: workflow, project, task, stage and session."""
+
+    workflow: str | None = None
+    project: str | None = None
+    task: str | None = None
+    stage: str | None = None
+    session: str | None = None
+
+    def values(self, scope: str | None = None) -> dict[str, Any]:
+        """Return the scope fields of a fact: the given scope, else the narrowest that there is."""
+        wanted = scope or (PROJECT if self.project else TEAM if self.workflow else None)
+        held = {"scope": wanted, "workflow": self.workflow, "project": self.project if wanted == PROJECT else None}
+        return {key: value for key, value in held.items() if value is not None}
+
+    def entity(self) -> str | None:
+        """Return the entity for what names none: the project's, else the workflow's, else None."""
+        if self.project:
+            name = slug(self.project.rstrip("/").removesuffix(".git").replace(":", "/").rsplit("/", 1)[-1])
+            return f"projects/{name}" if name else None
+        return f"resources/{self.workflow}" if self.workflow else None
+
+
+class HandedIn(NamedTuple):
+    """What was stored: the facts with their outcome, the proposals, and the changes to commit."""
+
+    facts: tuple[RememberedFact, ...]
+    proposals: tuple[Proposal, ...]
+    changes: tuple[Change, ...]
+    notices: tuple[str, ...]
+
+
+def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> HandedIn:
+    """Plan everything that a checked document contains. Raise InvalidInput or NotFound, naming the field's path."""
+    check_daily_limit(work, len(document.get("lessons") or ()))
+    planner = FactPlanner(work)
+    facts, changes, said = [], [], list[str]()
+    for path, draft in _drafts(work, document, scope):
+        against = precedents_against(work, draft.fact)
+        draft = draft._replace(fact=with_contradictions(work, draft.fact, against))
+        said += [contradiction_notice(one, why) for one, why in against]
+        try:
+            fact, change = planner.plan(without_secrets(work.vault, draft))
+        except InvalidInput as problem:
+            raise InvalidInput(f"{path}: {problem.message}", problem.hint) from None
+        facts.append(fact)
+        changes += [change] if change else []
+    proposals, filed, notices = _guardrails(work, document, scope)
+    changes += [*filed, *_outcomes(work, planner, document)]
+    return HandedIn(tuple(facts), tuple(proposals), tuple(changes), (*planner.notices, *said, *notices))
+
+
+def joined(changes: Sequence[Change], change: Change) -> Change:
+    """Return one change that does all of them; the last one gives the subject and the author."""
+    writes = {path: data for one in (*changes, change) for path, data in one.writes.items()}
+    rows = [row for one in changes for row in one.trailers if row[0] != "Clawmem-Op"]
+    body = "\n".join(f"- {one.subject}" for one in changes[:50])
+    return change._replace(
+        writes=writes, trailers=tuple(dict.fromkeys((*change.trailers, *rows))), body=change.body or body
+    )
+
+
+def _drafts(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> Iterable[tuple[str, Draft]]:
+    for at, held in enumerate(document.get("lessons") or ()):
+        path = f"lessons[{at}]"
+        yield path, _checked(work, path, lesson_record(held if isinstance(held, Mapping) else {"text": held}, scope))
+    for at, held in enumerate(document.get("decisions") or ()):
+        path = f"decisions[{at}]"
+        yield path, _checked(work, path, decision_record(held, scope))
+    for at, held in enumerate(document.get("knowledge") or ()):
+        path = f"knowledge[{at}]"
+        record = {"fact": held["claim"], "entity": held["entity"], "confidence": held.get("confidence")}
+        record |= {"source": held.get("source") or _source(scope), **scope.values()}
+        yield path, _checked(work, path, record)
+
+
+def _checked(work: WriteScope, path: str, record: Mapping[str, Any]) -> Draft:
+    given = {key: value for key, value in record.items() if value not in (None, [], {})}
+    try:
+        return draft_from_record(given, work.caller.now)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{path}: {problem.message}", problem.hint) from None
+
+
+def lesson_record(held: Mapping[str, Any], scope: WorkScope) -> dict[str, Any]:
+    """Return the fact of a lesson, with the keys of `lessons` in the schema of the end of a session."""
+    return {
+        "fact": held["text"],
+        "category": LESSON,
+        "entity": held.get("entity") or scope.entity(),
+        "tags": held.get("tags"),
+        "importance": held.get("importance"),
+        "source": _source(scope),
+        "details": _said({"because": held.get("because"), **_where(scope)}),
+        **scope.values(held.get("scope")),
+    }
+
+
+def decision_record(held: Mapping[str, Any], scope: WorkScope) -> dict[str, Any]:
+    """Return the fact of a decision, with the keys of `decisions` in the schema of the end of a session."""
+    alternatives = [{"option": one} if isinstance(one, str) else dict(one) for one in held.get("alternatives") or ()]
+    used = list(dict.fromkeys(held.get("used") or ()))
+    links = [{"type": "depends_on", "to": one, "reason": "the decision rests on it"} for one in used]
+    if held.get("against"):
+        links.append({"type": "contradicts", "to": held["against"], "reason": "decided against this precedent"})
+    return {
+        "fact": held["decided"],
+        "category": DECISION,
+        "entity": held.get("entity") or scope.entity(),
+        "tags": held.get("tags"),
+        "source": _source(scope),
+        "links": links,
+        "details": _said(
+            {
+                "decided": held["decided"],
+                "why": held["why"],
+                "alternatives": alternatives,
+                **_where(scope),
+                "workflow": scope.workflow,
+            }
+        ),
+        **scope.values(held.get("scope")),
+    }
+
+
+def _where(scope: WorkScope) -> dict[str, Any]:
+    return {"task": scope.task, "stage": scope.stage, "session": scope.session}
+
+
+def _said(held: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in held.items() if value not in (None, "", [], {})}
+
+
+def _source(scope: WorkScope) -> str:
+    return f"session:{scope.session}" if scope.session else "agent"
+
+
+def _guardrails(
+    work: WriteScope, document: Mapping[str, Any], scope: WorkScope
+) -> tuple[list[Proposal], list[Change], list[str]]:
+    held = document.get("guardrails") or ()
+    if not held:
+        return [], [], []
+    writer = ProposalWriter(work)
+    proposals, changes, notices = [], [], []
+    for at, one in enumerate(held):
+        record = {
+            "fact": one["rule"],
+            "category": GUARDRAIL,
+            "source": _source(scope),
+            "trust": "agent" if work.caller.agent else None,
+            "agent": work.caller.agent,
+            "details": _said({"why": one["why"], "failure_mode": one.get("failure_mode"), **_where(scope)}),
+            **scope.values(),
+        }
+        draft = without_secrets(work.vault, _checked(work, f"guardrails[{at}]", record))
+        entity = scope.entity() or work.vault.settings.words("defaults.entity")
+        filed = writer.file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {one['why']}"))
+        proposals.append(filed.proposal)
+        changes += [filed.change] if filed.change else []
+        notices += [filed.notice] if filed.notice else []
+    return proposals, changes, notices
+
+
+def _outcomes(work: WriteScope, planner: FactPlanner, document: Mapping[str, Any]) -> list[Change]:
+    """Count what the document reports of facts in their metadata, as one change for each fact."""
+    changes = []
+    for reference, outcome in (document.get("outcomes") or {}).items():
+        placed = find_fact(work.index, reference)
+        metadata = dict(placed.fact.metadata or {})
+        counts = Counter(_counts(metadata))
+        counts[outcome] += 1
+        writes = planner.amend(placed, metadata={**metadata, OUTCOMES_KEY: dict(sorted(counts.items()))})
+        changes.append(Change(f"{outcome}: {placed.fact.fact}", writes, (("Fact", placed.fact.id),)))
+    return changes
+
+
+def _counts(metadata: Mapping[str, Any]) -> dict[str, int]:
+    held = metadata.get(OUTCOMES_KEY)
+    return {key: value for key, value in held.items() if isinstance(value, int)} if isinstance(held, Mapping) else {}

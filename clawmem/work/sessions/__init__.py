@@ -1,0 +1,1 @@
+"""Sessions of an agent's work: start, notes, checkpoints and end."""

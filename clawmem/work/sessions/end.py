@@ -1,0 +1,199 @@
+"""End a session, and make a checkpoint of it, with what the agent hands in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from clawmem.memory.facts.remember import RememberedFact
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
+from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.lifecycle.zones import COMPACT, ROTATE, zone
+from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path, sections, without_older_lines
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.handover import CHECKPOINT_SCHEMA, check_handover
+from clawmem.model.records.session import ENDED, SessionRecord, parse_session, render_session
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.state.session_journal import take_entries
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+from clawmem.work.handed_in import HandedIn, WorkScope, joined, plan_handed_in
+from clawmem.work.sessions.notes import check_open
+from clawmem.work.sessions.records import current_session, record_path, with_entries
+from clawmem.work.sessions.start import session_change
+from clawmem.work.workflows import find_workflow
+
+LONG = timedelta(hours=1)
+
+
+class EndedSession(NamedTuple):
+    """The ended session, the facts with their outcome, the proposals that wait, and the commit."""
+
+    record: SessionRecord
+    facts: tuple[RememberedFact, ...]
+    proposals: tuple[Proposal, ...]
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+class SessionCheckpoint(NamedTuple):
+    """The session after a checkpoint, the facts, the zone (None if it was not asked), why older parts of the scratchpad
+    were moved (empty if they were not), the restart text, and the commit."""
+
+    record: SessionRecord
+    facts: tuple[RememberedFact, ...]
+    zone: str | None
+    rotated: str
+    restart: str
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], session: str | None = None) -> EndedSession:
+    """End a session with the document that it hands in, in one commit.
+
+    Lessons, decisions and knowledge become facts in the session's scope, guardrails become proposals, and outcomes are
+    counted at their facts. Raise InvalidInput that names each wrong field, before anything is written."""
+    checked = check_handover(document)
+    record = current_session(vault, caller, session)
+    check_open(record, caller)
+    caller = caller._replace(agent=record.agent, session=record.id)
+    moment = stamp(caller.now)
+    with writing(vault, caller, "session end") as work:
+        record, consumed = _folded(vault, work, record)
+        done = plan_handed_in(work, checked.document, scope_of_session(record))
+        record = record._replace(
+            state=ENDED,
+            ended=moment,
+            last_seen=moment,
+            summary=_kept(vault, str(checked.document["summary"]), "The summary"),
+            reflection=_kept_all(vault, checked.document["reflection"]),
+            warnings=tuple(_kept(vault, one, "A warning") for one in checked.document.get("warnings") or ()),
+            outcomes=checked.document.get("outcomes") or None,
+        )
+        record = _with_learned(record, done)
+        change = session_change(
+            "session end", record, record.summary or "", {record_path(record): render_session(record)}
+        )
+        commit = work.commit([joined(done.changes, change)._replace(consumes=consumed)])[-1]
+        notices = (*work.notices, *checked.notices, *done.notices)
+        return EndedSession(record, done.facts, done.proposals, commit, notices)
+
+
+def checkpoint_session(
+    vault: Vault,
+    caller: Caller,
+    document: Mapping[str, Any] | None = None,
+    session: str | None = None,
+    scratchpad: str | None = None,
+    stage: str | None = None,
+    used: int | None = None,
+    window: int | None = None,
+) -> SessionCheckpoint:
+    """Commit the notes of a session, its lessons and decisions, and its scratchpad (the whole new text), in one commit.
+
+    In the zones `rotate` and `compact`, after an hour, and if the stage changes, older parts of the scratchpad move
+    into the session record. `used` and `window` are tokens of the agent's context window."""
+    checked = check_handover(document or {}, CHECKPOINT_SCHEMA)
+    full = zone(used, window) if used is not None and window is not None else None
+    record = current_session(vault, caller, session)
+    check_open(record, caller)
+    if stage is not None and record.workflow is not None:
+        find_workflow(vault, record.workflow).stage(stage)
+    caller = caller._replace(agent=record.agent, session=record.id)
+    moment = stamp(caller.now)
+    with writing(vault, caller, "session checkpoint") as work:
+        record, consumed = _folded(vault, work, record)
+        why = _why_rotate(record, caller, full, stage)
+        writes, pad, moved = _scratchpad(work, record, scratchpad, rotate=bool(why))
+        done = plan_handed_in(work, checked.document, scope_of_session(record))
+        entry: dict[str, Any] = {"at": moment, "notes": len(record.notes)}
+        given = {"stage": record.stage, "zone": full, "reflection": checked.document.get("reflection"), "moved": moved}
+        entry |= {key: _kept_all(vault, value) for key, value in given.items() if value}
+        record = _with_learned(record._replace(stage=stage or record.stage, last_seen=moment), done)
+        record = record._replace(checkpoints=(*record.checkpoints, entry))
+        writes[record_path(record)] = render_session(record)
+        change = session_change("session checkpoint", record, record.task or record.id, writes)
+        commit = work.commit([joined(done.changes, change)._replace(consumes=consumed)])[-1]
+        notices = (*work.notices, *checked.notices, *done.notices)
+        restart = restart_text(record, pad)
+        return SessionCheckpoint(record, done.facts, full, why, restart, commit, notices)
+
+
+def scope_of_session(record: SessionRecord) -> WorkScope:
+    """Return the scope of what is learned in a session."""
+    return WorkScope(record.workflow, record.project, record.task, record.stage, record.id)
+
+
+def restart_text(record: SessionRecord, pad: str) -> str:
+    """Return what an agent needs to go on with a session in an empty context window."""
+    held = sections(pad)
+    lines = [f"# Session {record.id}" + (f": {record.task}" if record.task else "")]
+    about = {"workflow": record.workflow, "project": record.project, "stage": record.stage}
+    lines += [f"{key}: {value}" for key, value in about.items() if value]
+    for name in ("Goal", "Plan", "State", "Decisions", "Questions", "Next"):
+        lines += [f"## {name}", held[name]] if held.get(name) else []
+    reflection: Mapping[str, Any] = next(
+        (one["reflection"] for one in reversed(record.checkpoints) if one.get("reflection")), {}
+    )
+    for key, title in (("learned", "Learned"), ("watch_for", "Watch for")):
+        lines += [f"## {title}", *(f"- {one}" for one in reflection.get(key, ()))] if reflection.get(key) else []
+    since = record.notes[-5:]
+    lines += ["## Last notes", *(f"- {note.at[11:16]} {note.text}" for note in since)] if since else []
+    return "\n".join(lines)
+
+
+def _folded(vault: Vault, work: WriteScope, record: SessionRecord) -> tuple[SessionRecord, tuple[str, ...]]:
+    """Return the record as the transaction sees it with the entries of its journal, and the files to consume."""
+    path = record_path(record)
+    before = parse_session(work.read(path) or b"", path, parse_yaml)._replace(agent=record.agent)
+    entries, consumed = take_entries(vault, record.id)
+    return with_entries(before, entries), consumed
+
+
+def _with_learned(record: SessionRecord, done: HandedIn) -> SessionRecord:
+    stored = [one.fact.id for one in done.facts if one.outcome != "proposed"]
+    filed = [one.fact.id for one in done.facts if one.outcome == "proposed"] + [one.id for one in done.proposals]
+    return record._replace(
+        learned=tuple(dict.fromkeys((*record.learned, *stored))),
+        proposals=tuple(dict.fromkeys((*record.proposals, *filed))),
+    )
+
+
+def _why_rotate(record: SessionRecord, caller: Caller, full: str | None, stage: str | None) -> str:
+    if full in (ROTATE, COMPACT):
+        return f"the zone is {full}"
+    if stage is not None and stage != record.stage:
+        return f"the stage changed to {stage}"
+    last = str(record.checkpoints[-1].get("at")) if record.checkpoints else record.started
+    return "an hour has passed" if caller.now - moment_of(last) >= LONG else ""
+
+
+def _scratchpad(
+    work: WriteScope, record: SessionRecord, text: str | None, rotate: bool
+) -> tuple[dict[str, bytes | None], str, dict[str, str]]:
+    """Return the writes of the scratchpad, its text, and what was moved out of it by heading."""
+    path = scratchpad_path(record.agent, record.task or record.id)
+    before = work.text(path)
+    pad = text if text is not None else before or (new_scratchpad(record.task) if record.task else "")
+    pad = pad if not pad or pad.endswith("\n") else f"{pad}\n"
+    moved: dict[str, str] = {}
+    if rotate:
+        pad, moved = without_older_lines(pad)
+    return ({path: pad.encode()} if pad != before else {}), pad, moved
+
+
+def _kept(vault: Vault, text: str, what: str) -> str:
+    return allowed(vault.settings, text.strip(), what)
+
+
+def _kept_all(vault: Vault, held: Any) -> Any:
+    """Return a JSON value with each text as it may be kept."""
+    if isinstance(held, str):
+        return _kept(vault, held, "The document")
+    if isinstance(held, Mapping):
+        return {key: _kept_all(vault, one) for key, one in held.items()}
+    return [_kept_all(vault, one) for one in held] if isinstance(held, list) else held

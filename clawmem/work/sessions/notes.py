@@ -1,0 +1,147 @@
+"""Notes and signs of life of a session. They are on the disk at once, and committed later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, Refused
+from clawmem.memory.permission import check_not_read_only
+from clawmem.memory.writing import writing
+from clawmem.model.facts.ids import new_id
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_statement, counted
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.session import (
+    ABANDONED,
+    ABANDONED_AFTER_HOURS,
+    ENDED,
+    OPEN,
+    SessionRecord,
+    parse_session,
+    render_session,
+    state_at,
+)
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.state.session_journal import read_entries, record_entry, sessions_with_entries, take_entries
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+from clawmem.work.sessions.records import (
+    NOTE,
+    SEEN,
+    SERVED,
+    current_session,
+    find_session,
+    list_sessions,
+    notes_since_checkpoint,
+    record_path,
+    with_entries,
+)
+from clawmem.work.sessions.start import session_change
+
+ASK_AFTER = 5
+
+
+class SessionNoted(NamedTuple):
+    """The session, the id of the note, and how many notes were made since the last checkpoint."""
+
+    session: str
+    note: str
+    since_checkpoint: int
+    notices: tuple[str, ...] = ()
+
+
+class FoldedSessions(NamedTuple):
+    """The number of notes that were committed, the sessions that are abandoned now, and the commits."""
+
+    notes: int
+    abandoned: tuple[str, ...]
+    commits: tuple[str, ...] = ()
+    problems: tuple[ClawmemError, ...] = ()
+
+
+def note_session(vault: Vault, text: str, caller: Caller, session: str | None = None) -> SessionNoted:
+    """Store a note of a session in its journal. Raise Refused if the session has ended, SecretFound, or StorageFailed.
+
+    The note is on the disk when this returns; the next checkpoint, end or heartbeat commits it."""
+    record = current_session(vault, caller, session)
+    caller = caller._replace(agent=caller.agent or record.agent)
+    check_not_read_only(vault, caller)
+    check_open(record, caller)
+    statement = allowed(vault.settings, check_statement(text, "note"), "The note")
+    note = new_id("note_", caller.entropy, {one.id for one in record.notes})
+    record_entry(vault, record.id, {"kind": NOTE, "id": note, "at": stamp(caller.now), "text": statement})
+    number = notes_since_checkpoint(record) + 1
+    ask = f"{number} notes since the last checkpoint: update the scratchpad with `clawmem session checkpoint`"
+    asks = (ask,) if number >= ASK_AFTER else ()
+    return SessionNoted(record.id, note, number, asks)
+
+
+def mark_served(vault: Vault, caller: Caller, fact_ids: Sequence[str]) -> None:
+    """Record in the session of CLAWMEM_SESSION that facts were shown. Do nothing if it is no open session."""
+    if not caller.session or vault.present is not None:
+        return
+    try:
+        record = find_session(vault, caller.session)
+        if record.state == OPEN:
+            entry = {"kind": SERVED if fact_ids else SEEN, "at": stamp(caller.now)}
+            record_entry(vault, record.id, {**entry, **({"facts": list(fact_ids)} if fact_ids else {})}, durable=False)
+    except ClawmemError:
+        return  # the session is of another program, or the disk is read-only: the answer is worth more than the mark
+
+
+def check_open(record: SessionRecord, caller: Caller) -> None:
+    """Raise Refused if a session has ended or belongs to another agent."""
+    if caller.agent is not None and record.agent != caller.agent:
+        raise Refused(
+            f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
+        )
+    if record.state == ENDED:
+        raise Refused(f"The session {record.id} has ended.", f"Continue it with `clawmem session resume {record.id}`.")
+
+
+def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldedSessions:
+    """Commit the notes that are only in journals, and mark sessions without a sign of life as abandoned.
+
+    One commit for each session, so that one that cannot be written stops no other."""
+    known = {one.id: one for one in list_sessions(vault, caller.now).sessions}
+    waiting = [one for one in sessions_with_entries(vault) if one in known]
+    gone = [one for one in known.values() if one.state == ABANDONED and _is_stored_open(vault, one)]
+    if dry_run:
+        return FoldedSessions(len(waiting), tuple(one.id for one in gone))
+    notes = 0
+    abandoned: list[str] = []
+    commits: list[str] = []
+    problems: list[ClawmemError] = []
+    for session in dict.fromkeys([*waiting, *(one.id for one in gone)]):
+        try:
+            done = _fold(vault, caller, known[session])
+        except ClawmemError as problem:
+            problems.append(problem)
+            continue
+        notes += done.notes
+        abandoned += done.abandoned
+        commits += done.commits
+    return FoldedSessions(notes, tuple(abandoned), tuple(commits), tuple(problems))
+
+
+def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions:
+    path = record_path(record)
+    with writing(vault, caller._replace(agent=record.agent, session=record.id), "fold") as work:
+        before = parse_session(work.read(path) or b"", path, parse_yaml)._replace(agent=record.agent)
+        seen = with_entries(before, read_entries(vault, record.id))
+        seen = seen._replace(state=state_at(seen, caller.now, ABANDONED_AFTER_HOURS))
+        if seen._replace(last_seen=before.last_seen) == before:
+            return FoldedSessions(0, ())  # a sign of life alone is no commit
+        entries, consumed = take_entries(vault, record.id)
+        after = with_entries(before, entries)._replace(state=seen.state)
+        added = len(after.notes) - len(before.notes)
+        change = session_change("session fold", after, counted(added, "note"), {path: render_session(after)})
+        commits = work.commit([change._replace(consumes=consumed)])
+        gone = (record.id,) if after.state == ABANDONED != before.state else ()
+        return FoldedSessions(added, gone, commits)
+
+
+def _is_stored_open(vault: Vault, record: SessionRecord) -> bool:
+    data = vault.read(record_path(record))
+    return data is not None and parse_session(data, record_path(record), parse_yaml).state == OPEN

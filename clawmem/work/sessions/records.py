@@ -1,0 +1,115 @@
+"""Read session records: the committed part together with the journal of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound
+from clawmem.model.facts.reach import Reach
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.session import (
+    ABANDONED_AFTER_HOURS,
+    OPEN,
+    SessionNote,
+    SessionRecord,
+    parse_session,
+    session_path,
+    state_at,
+)
+from clawmem.vault.state.session_journal import read_entries
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+
+DEFAULT_AGENT = "main"
+"""The agent of a session that a caller without an agent starts."""
+NOTE, SERVED, SEEN = "note", "served", "seen"
+
+
+class SessionList(NamedTuple):
+    """The sessions that can be read, newest first, with the current state of each, and a notice for each other file."""
+
+    sessions: tuple[SessionRecord, ...]
+    notices: tuple[str, ...] = ()
+
+
+def list_sessions(vault: Vault, now: datetime, agent: str | None = None) -> SessionList:
+    """Return the sessions of one agent, or of all."""
+    found, notices = [], []
+    for path in sorted((vault.root / "agents").glob(f"{agent or '*'}/sessions/*.json")):
+        try:
+            found.append(_read(vault, path.relative_to(vault.root).as_posix()))
+        except ClawmemError as problem:
+            notices.append(IncompleteAnswer(problem.message))
+    shown = [one._replace(state=state_at(one, now, ABANDONED_AFTER_HOURS)) for one in found]
+    shown.sort(key=lambda one: (one.started, one.id), reverse=True)
+    return SessionList(tuple(shown), tuple(notices))
+
+
+def find_session(vault: Vault, reference: str) -> SessionRecord:
+    """Return the session with this id or unique prefix. Raise NotFound or AmbiguousId."""
+    paths = sorted((vault.root / "agents").glob("*/sessions/*.json"))
+    names = {path.stem: path for path in paths}
+    matches = [reference] if reference in names else [name for name in names if name.startswith(reference)]
+    if not reference or not matches:
+        raise NotFound(f"There is no session '{reference}'.", "`clawmem session list` shows them.")
+    if len(matches) > 1:
+        raise AmbiguousId(reference, matches)
+    return _read(vault, names[matches[0]].relative_to(vault.root).as_posix())
+
+
+def current_session(vault: Vault, caller: Caller, reference: str | None = None) -> SessionRecord:
+    """Return the session that a command means: the named one, else that of CLAWMEM_SESSION, else the only open session
+    of the calling agent. Raise NotFound if there is none, AmbiguousId if there are several."""
+    named = reference or caller.session
+    if named:
+        return find_session(vault, named)
+    agent = caller.agent or DEFAULT_AGENT
+    opened = [one for one in list_sessions(vault, caller.now, agent).sessions if one.state == OPEN]
+    if len(opened) > 1:
+        raise AmbiguousId("", [one.id for one in opened])
+    if not opened:
+        raise NotFound(f"The agent {agent} has no open session.", "Start one with `clawmem session start`.")
+    return opened[0]
+
+
+def reach_of_session(vault: Vault, session: str) -> Reach | None:
+    """Return the scope of a session's queries; None if there is no such session, or it has neither workflow nor
+    project."""
+    try:
+        record = find_session(vault, session)
+    except ClawmemError:
+        return None  # CLAWMEM_SESSION may name a session of another program
+    return Reach(record.workflow, record.project) if record.workflow or record.project else None
+
+
+def with_entries(record: SessionRecord, entries: Iterable[Mapping[str, Any]]) -> SessionRecord:
+    """Return the record with the entries of its journal; an entry that it holds already is not added again."""
+    notes, served = {one.id: one for one in record.notes}, dict.fromkeys(record.served)
+    last = record.last_seen
+    for entry in entries:
+        last = max(last, str(entry.get("at", "")))
+        if entry.get("kind") == NOTE:
+            notes.setdefault(str(entry["id"]), SessionNote(str(entry["id"]), str(entry["at"]), str(entry["text"])))
+        elif entry.get("kind") == SERVED:
+            served.update(dict.fromkeys(map(str, entry.get("facts", ()))))
+    return record._replace(notes=tuple(notes.values()), served=tuple(served), last_seen=last)
+
+
+def notes_since_checkpoint(record: SessionRecord) -> int:
+    """Return how many notes were made since the last checkpoint."""
+    last = str(record.checkpoints[-1].get("at", "")) if record.checkpoints else ""
+    counted = int(record.checkpoints[-1].get("notes", 0)) if record.checkpoints else 0
+    return len(record.notes) - counted if last else len(record.notes)
+
+
+def record_path(record: SessionRecord) -> str:
+    """Return the vault path of a record."""
+    return session_path(record.agent or DEFAULT_AGENT, record.id)
+
+
+def _read(vault: Vault, path: str) -> SessionRecord:
+    record = parse_session(vault.read(path) or b"", path, parse_yaml)
+    record = record._replace(agent=record.agent or path.split("/")[1])
+    return with_entries(record, read_entries(vault, record.id))

@@ -1,0 +1,127 @@
+"""Start and resume sessions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.errors import Refused
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
+from clawmem.model.facts.ids import new_id
+from clawmem.model.facts.reach import Reach
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_statement
+from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.session import ENDED, OPEN, PREFIX, SessionRecord, check_session_id, render_session
+from clawmem.vault.state.session_journal import record_entry
+from clawmem.vault.vault import Vault
+from clawmem.work.sessions.records import DEFAULT_AGENT, SEEN, find_session, list_sessions, record_path
+from clawmem.work.workflows import find_workflow
+
+_PREVIOUS = 3
+
+
+class StartedSession(NamedTuple):
+    """The session, its scratchpad as (path, text) if it has a task, the last ended sessions in the same scope (newest
+    first), and the commit; None if the session was running already."""
+
+    record: SessionRecord
+    scratchpad: tuple[str, str] | None
+    previous: tuple[SessionRecord, ...]
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def start_session(
+    vault: Vault,
+    caller: Caller,
+    workflow: str | None = None,
+    project: str | None = None,
+    task: str | None = None,
+    stage: str | None = None,
+    session: str | None = None,
+) -> StartedSession:
+    """Register a session, and create the scratchpad of its task, in one commit.
+
+    `session` is the id that the caller wants, such as the id of its own conversation. If a session with this id exists,
+    it continues. Raise NotFound for an unknown workflow, InvalidInput for an unknown stage or an invalid id."""
+    if workflow is not None:
+        declared = find_workflow(vault, workflow)
+        if stage is not None:
+            declared.stage(stage)
+    wanted = check_session_id(session) if session else None
+    if wanted is not None and _exists(vault, wanted):
+        return resume_session(vault, caller, wanted)
+    agent = caller.agent or DEFAULT_AGENT
+    named = check_statement(task, "task") if task is not None else None
+    others = list_sessions(vault, caller.now)
+    chosen = wanted or new_id(PREFIX, caller.entropy, {one.id for one in others.sessions})
+    moment = stamp(caller.now)
+    record = SessionRecord(
+        chosen, agent, OPEN, moment, moment, workflow=workflow, project=project, task=named, stage=stage
+    )
+    caller = caller._replace(agent=agent, session=chosen)
+    with writing(vault, caller, "session start") as work:
+        return _started(vault, work, record)._replace(notices=(*work.notices, *others.notices))
+
+
+def _started(vault: Vault, work: WriteScope, record: SessionRecord) -> StartedSession:
+    pad = _scratchpad(work, record)
+    writes: dict[str, bytes | None] = {record_path(record): render_session(record)}
+    if pad is not None and work.read(pad[0]) is None:
+        writes[pad[0]] = pad[1].encode()
+    commit = work.commit([session_change("session start", record, record.task or "no task", writes)])[-1]
+    return StartedSession(record, pad, previous_sessions(vault, work.caller, record), commit)
+
+
+def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSession:
+    """Continue a session. An ended or abandoned one is opened again, in one commit."""
+    record = find_session(vault, reference)
+    if caller.agent is not None and record.agent != caller.agent:
+        raise Refused(
+            f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
+        )
+    caller = caller._replace(agent=record.agent, session=record.id)
+    moment, was = stamp(caller.now), record.state
+    record = record._replace(state=OPEN, last_seen=moment, ended=None)
+    if was == OPEN:
+        pad_path = scratchpad_path(record.agent, record.task) if record.task else None
+        text = vault.read_text(pad_path) if pad_path else None
+        record_entry(vault, record.id, {"kind": SEEN, "at": moment}, durable=False)
+        pad = (pad_path, text) if pad_path and text is not None else None
+        return StartedSession(record, pad, previous_sessions(vault, caller, record), None)
+    with writing(vault, caller, "session start") as work:
+        return _started(vault, work, record)._replace(notices=work.notices)
+
+
+def previous_sessions(vault: Vault, caller: Caller, record: SessionRecord) -> tuple[SessionRecord, ...]:
+    """Return the last ended sessions with a summary that have the workflow and the project of a session."""
+    every = list_sessions(vault, caller.now).sessions
+    ended = [one for one in every if one.id != record.id and one.state == ENDED and one.summary]
+    same = [one for one in ended if (one.workflow, one.project) == (record.workflow, record.project)]
+    mine = [one for one in same if record.workflow or record.project or one.agent == record.agent]
+    return tuple(sorted(mine, key=lambda one: one.ended or "", reverse=True)[:_PREVIOUS])
+
+
+def session_change(verb: str, record: SessionRecord, words: str, writes: dict[str, bytes | None]) -> Change:
+    """Return the change of a session's own files."""
+    said = trailers(verb.replace(" ", "-"), agent=record.agent, session=record.id)
+    return Change(subject_line(verb, f"agents/{record.agent}", words), writes, said, author=agent_author(record.agent))
+
+
+def session_reach(record: SessionRecord) -> Reach | None:
+    """Return the scope of a session's queries, or None if it has neither workflow nor project."""
+    return Reach(record.workflow, record.project) if record.workflow or record.project else None
+
+
+def _exists(vault: Vault, session: str) -> bool:
+    return any((vault.root / "agents").glob(f"*/sessions/{session}.json"))
+
+
+def _scratchpad(work: WriteScope, record: SessionRecord) -> tuple[str, str] | None:
+    if record.task is None:
+        return None
+    path = scratchpad_path(record.agent, record.task)
+    return path, work.text(path) or new_scratchpad(record.task)

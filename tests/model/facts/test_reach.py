@@ -1,0 +1,78 @@
+"""Scope: a query sees its own scope and the broader ones, and never another workflow's narrower ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.errors import InvalidInput
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.channels import FactFilter, all_passing
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.draft import Draft
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reach import SCOPES, Reach, check_scope, realm, realm_of
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+
+WORKFLOWS = (None, "software", "research", "heartbeat/rules")
+PROJECTS = (None, "https://example.org/a.git", "https://example.org/a.git.b", "/home/ada/b")
+
+
+def _sees(reach: Reach, scope: str | None, workflow: str | None, project: str | None) -> bool:
+    """The rule in words: nothing narrower than asked, nothing of another workflow or project."""
+    of = workflow if workflow and "/" not in workflow else None
+    if scope in ("framework", "organisation"):
+        return SCOPES.index(scope) >= SCOPES.index(reach.scope)
+    if project is not None and scope != "team":
+        mine = reach.workflow is None or of in (None, reach.workflow)
+        return reach.scope == "project" and project == reach.project and mine
+    if scope is None and of is None:
+        return True
+    return reach.scope in ("project", "team") and of == reach.workflow
+
+
+@given(
+    st.sampled_from((None, *SCOPES)),
+    st.sampled_from(WORKFLOWS),
+    st.sampled_from(PROJECTS),
+    st.builds(Reach, st.sampled_from(WORKFLOWS[:3]), st.sampled_from(PROJECTS), st.sampled_from(SCOPES)),
+)
+def test_who_sees_what(scope: str | None, workflow: str | None, project: str | None, reach: Reach) -> None:
+    assert reach.sees(realm(scope, workflow, project)) == _sees(reach, scope, workflow, project)
+
+
+def _seen(vault: Vault, reach: Reach) -> set[str]:
+    found = run_query(vault, lambda index: all_passing(index, FactFilter(reach=reach)))
+    return {one.fact.fact for one in found}
+
+
+def test_the_index_filters_as_the_rule_says(vault: Vault, caller: Caller) -> None:
+    every = [
+        Fact("new", f"Statement {at} about boats.", "lesson", "", "test", scope=scope, workflow=of, project=project)
+        for at, (scope, of, project) in enumerate(
+            (scope, of, project) for scope in (None, *SCOPES) for of in WORKFLOWS for project in PROJECTS
+        )
+    ]
+    remember(vault, [Draft(one) for one in every], caller)
+    for workflow in WORKFLOWS[:3]:
+        for project in PROJECTS:
+            for scope in SCOPES:
+                reach = Reach(workflow, project, scope)
+                seen = _seen(vault, reach)
+                assert seen == {one.fact for one in every if reach.sees(realm_of(one))}, reach
+
+
+def test_the_same_words_in_two_scopes_are_two_facts(vault: Vault, caller: Caller) -> None:
+    drafts = [
+        Draft(Fact("new", "Run the tests first.", "lesson", "", "test", scope="team", workflow=one))
+        for one in ("software", "research", "software")
+    ]
+    assert [one.outcome for one in remember(vault, drafts, caller).facts] == ["added", "added", "noop"]
+
+
+@pytest.mark.parametrize(("scope", "missing"), [("team", "workflow"), ("project", "project"), ("planet", "scope")])
+def test_a_scope_needs_what_it_is_of(scope: str, missing: str) -> None:
+    with pytest.raises(InvalidInput, match=missing):
+        check_scope(scope, None, None)
