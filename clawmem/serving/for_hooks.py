@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
+from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import STOPWORDS, search_words
+from clawmem.model.language.text import one_line
+from clawmem.model.pages.tokens import shorten, token_bound
 from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
+from clawmem.model.records.session import SessionRecord
+from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import EVENTS, FACTS, NOTES, RecallQuery, RecallResult, recall_in
 from clawmem.vault.vault import Vault
@@ -23,6 +28,9 @@ PROMPT_TOKENS = 400
 LEAST_SCORE = 0.4
 _MOST_HITS = 5
 _LEAST_WORDS = 2
+_EARLIER = "## Sessions before this one"
+_SUMMARY_CHARACTERS = 300
+_MOST_EARLIER = 3
 
 
 class HookText(NamedTuple):
@@ -32,23 +40,40 @@ class HookText(NamedTuple):
     facts: tuple[str, ...] = ()
 
 
-def start_text(vault: Vault, caller: Caller, about: str) -> HookText:
-    """Return context for a session that begins, within 1,200 tokens; `about` names its project and its task."""
+def start_text(vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[str] = ()) -> HookText:
+    """Return context for a session that begins, within 1,200 tokens.
+
+    `about` names its project and its task, `reach` is its scope, and `earlier` are the summaries of the last sessions
+    in this scope, newest first."""
     from clawmem.serving.context.context import context  # a prompt needs none of it
 
-    done = context(vault, caller, START_TOKENS, about[:QUESTION_CHARACTERS] or None)
-    return HookText(done.text if "\n- " in done.text else "", done.facts)
+    lines = [f"- {shorten(one_line(one), _SUMMARY_CHARACTERS)}\n" for one in earlier]
+    head = f"{_EARLIER}\n{''.join(lines)}" if lines else ""
+    done = context(vault, caller, START_TOKENS - token_bound(head), about[:QUESTION_CHARACTERS] or None, reach=reach)
+    text = done.text.replace(CLOSING, f"{head}{CLOSING}")
+    return HookText(text if "\n- " in text else "", done.facts)
 
 
-def prompt_text(vault: Vault, caller: Caller, prompt: str, session: str | None, shown: Collection[str]) -> HookText:
-    """Return what clearly answers a prompt, within 400 tokens; nothing for a prompt that asks for nothing.
+def last_summaries(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[str]:
+    """Return the summaries of the last ended sessions in a scope, newest first, each with its day."""
+    ended = [one for one in sessions if one.summary and one.ended and one.id != running]
+    same = [one for one in ended if (one.workflow, one.project) == (reach.workflow, reach.project)]
+    newest = sorted(same, key=lambda one: one.ended or "", reverse=True)[:_MOST_EARLIER]
+    return [f"{(one.ended or '')[:10]}: {one.summary}" for one in newest]
+
+
+def prompt_text(
+    vault: Vault, caller: Caller, prompt: str, reach: Reach, session: str | None, shown: Collection[str]
+) -> HookText:
+    """Return what clearly answers a prompt in the scope of a session, within 400 tokens; nothing for a prompt that asks
+    for nothing.
 
     Left out are the facts in `shown`, which the session has already, and what was said in the session itself. It is no
     question of anybody, so it does not count as an access."""
     words = [one for one in search_words(prompt) if one not in STOPWORDS]
     if len(words) < _LEAST_WORDS:
         return HookText("")
-    wanted = FactFilter(owners=visible_owners(caller.agent, None))
+    wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
     question = " ".join(words)[:QUESTION_CHARACTERS]
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES), least=LEAST_SCORE)
     result = _fresh(run_query(vault, lambda index: recall_in(vault, index, asked)), session, shown)

@@ -6,23 +6,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from io import BytesIO
+from typing import IO, Any, NamedTuple
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import load
 from clawmem.model.language.text import visible
+from clawmem.model.records.handover import SCHEMA
 from clawmem.model.safety.recalled_text import OPENING, wrap_context
 from clawmem.runtime import Runtime
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
+# What a model needs to hand in what it learned; the verb takes more.
+_HANDED_IN = ("summary", "reflection", "lessons", "decisions", "warnings")
+
+
+def _short(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties of the document that a tool offers, and those that are required."""
+    kept = {key: value for key, value in schema["properties"].items() if key in _HANDED_IN}
+    return {"properties": kept, "required": [key for key in schema["required"] if key in kept]}
+
+
 class Tool(NamedTuple):
-    """A tool: its verb, the names of the verb's parameters that it takes, and what a client is told about it."""
+    """A tool: its verb, the names of the verb's parameters that it takes, and what a client is told about it.
+
+    A tool that `reads` sees what the project of the server's folder sees. With `document`, a JSON Schema, its other
+    arguments are the keys of a document that the verb reads from stdin."""
 
     verb: str
     title: str
@@ -30,6 +46,7 @@ class Tool(NamedTuple):
     takes: tuple[str, ...]
     reads: bool = False
     repeatable: bool = False
+    document: Mapping[str, Any] | None = None
 
 
 TOOLS = {
@@ -55,7 +72,7 @@ TOOLS = {
         "Store one fact that will still matter in a month: a preference, decision, lesson or correction. One plain"
         " sentence that begins with the entity's name, with names and dates in full. A known fact is reinforced, not"
         " repeated. Credentials are refused.",
-        ("text", "entity", "category", "tags", "valid_from", "valid_to", "importance", "source"),
+        ("text", "entity", "category", "tags", "valid_from", "valid_to", "importance", "scope"),
         repeatable=True,
     ),
     "supersede": Tool(
@@ -71,6 +88,14 @@ TOOLS = {
         ("fact",),
         reads=True,
     ),
+    "session_end": Tool(
+        "session end",
+        "End the session",
+        "Hand in what this session taught, when the work is done: a summary, what was learned, lessons, and decisions"
+        " with their reasons. The next session in this project starts with it. Only what is worth a later session.",
+        ("session",),
+        document=_short(SCHEMA),
+    ),
     "note": Tool(
         "note",
         "Note what happened",
@@ -81,7 +106,15 @@ TOOLS = {
 
 
 class ToolCall(Call):
-    """A call of a verb as a tool: nobody watches, and nobody can be asked."""
+    """A call of a verb as a tool: nobody watches, and nobody can be asked. Its stdin is a document, if it has one."""
+
+    def __init__(self, runtime: Runtime, document: Mapping[str, Any] | None = None) -> None:
+        super().__init__(runtime)
+        self._document = document
+
+    def stdin(self) -> IO[bytes] | None:
+        """The document as JSON."""
+        return None if self._document is None else BytesIO(json.dumps(self._document).encode())
 
 
 def tool_list() -> list[dict[str, Any]]:
@@ -96,9 +129,18 @@ def call_tool(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> str:
     tool = TOOLS[name]
     command = _command(tool)
     taken = {one.name: one for one in command.parameters if one.name in tool.takes}
+    document = None
+    if tool.document is not None:
+        document = {key: value for key, value in arguments.items() if key not in taken and value is not None}
+        arguments = {key: value for key, value in arguments.items() if key in taken}
     given = _checked(name, taken, arguments)
     values = {one.name: given.get(one.name, one.default) for one in command.parameters}
-    answer: Answer = command.function(ToolCall(runtime), **values)
+    if document is not None:
+        values["file"] = "-"
+        _ensure_session(given.get("session"), runtime)
+    elif tool.reads and "project" in values:
+        values["project"] = runtime.project()
+    answer: Answer = command.function(ToolCall(runtime, document), **values)
     text = _text(answer.finished(runtime))
     return wrap_context(text) if tool.reads and not text.startswith(OPENING) else text
 
@@ -110,24 +152,39 @@ def _text(answer: Answer) -> str:
     return visible("\n".join([*lines, *notes]))
 
 
+def _ensure_session(named: str | None, runtime: Runtime) -> None:
+    """Start a session where the program that runs the agent started none, and the agent names none."""
+    from clawmem.work.sessions.records import current_session  # only for this tool
+    from clawmem.work.sessions.start import start_session
+
+    vault, caller = runtime.vault(), runtime.caller()
+    if named is not None:
+        return
+    try:
+        current_session(vault, caller)
+    except NotFound:
+        start_session(vault, caller, runtime.workflow(), runtime.project())
+
+
 def _command(tool: Tool) -> Command:
-    command = load(tool.verb)
-    assert isinstance(command, Command)
-    return command
+    name, _, word = tool.verb.partition(" ")
+    verb = load(name)
+    return verb if isinstance(verb, Command) else verb[word]
 
 
 def _described(name: str, tool: Tool) -> dict[str, Any]:
     known = {one.name: one for one in _command(tool).parameters}
     taken = [known[one] for one in tool.takes]
     required = [one.name for one in taken if _is_required(one)]
+    document = tool.document or {"properties": {}, "required": []}
     return {
         "name": name,
         "title": tool.title,
         "description": tool.about,
         "inputSchema": {
             "type": "object",
-            "properties": {one.name: _property(one) for one in taken},
-            "required": required,
+            "properties": {**document["properties"], **{one.name: _property(one) for one in taken}},
+            "required": [*document["required"], *required],
             "additionalProperties": False,
         },
         "annotations": {

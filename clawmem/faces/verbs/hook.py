@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.model.facts.reach import Reach
 from clawmem.model.harness import COMPACT, END, HARNESSES, PROMPT, START, HookCall, events_of, printed, read_call
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
+from clawmem.model.records.caller import Caller
 from clawmem.setup.processes import TooLate, deadline, detach
 from clawmem.vault.git.project import project_of
 from clawmem.vault.state.hook_marks import (
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 SECONDS = 2.0
 _HARNESSES = (*HARNESSES, "shell")
 _MOST_BYTES = 4_000_000
-_TRANSCRIPT = "transcript"
+_TRANSCRIPT, _SESSION = "transcript", "session"
 
 
 def hook(call: Call, event: str, harness: str) -> Answer:
@@ -82,46 +85,80 @@ def _answer(call: Call, vault: Vault, event: str, harness: str, given: HookCall)
 
 
 def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall) -> HookText:
-    from clawmem.serving.for_hooks import prompt_text, start_text
+    from clawmem.serving.for_hooks import last_summaries, prompt_text, start_text
 
     caller = _caller(call, harness, given)
     known = read_session(vault, given.session) if given.session else HookSession()
+    project = _project(call, vault, given)
+    reach = Reach(call.runtime.workflow(), project)
     if meaning == START:
+        from clawmem.work.sessions.records import list_sessions
+
         # A new or shortened conversation holds nothing that was shown before.
         asked = known.asked if given.source in ("compact", "resume") else ""
-        done = start_text(vault, caller, " ".join((_short_name(_project(call, vault, given)), asked)).strip())
+        sessions = list_sessions(vault, caller.now).sessions
+        about = f"{_short_name(project)} {asked}".strip()
+        done = start_text(vault, caller, about, reach, last_summaries(sessions, reach, given.session))
         known = HookSession(asked, done.facts)
+        _begin(call, vault, caller, given, reach)
     else:
         assert meaning == PROMPT
-        done = prompt_text(vault, caller, given.prompt, given.session, known.shown)
+        done = prompt_text(vault, caller, given.prompt, reach, given.session, known.shown)
         known = HookSession(given.prompt[:500], (*known.shown, *done.facts))
     if given.session:
         write_session(vault, given.session, known)
     return done
 
 
+def _begin(call: Call, vault: Vault, caller: Caller, given: HookCall, reach: Reach) -> None:
+    """Register the session, in a process that nobody waits for: it is a commit."""
+    if given.session is None:
+        return
+
+    def start() -> str:
+        from clawmem.work.sessions.start import start_session
+
+        return f"{start_session(vault, caller, reach.workflow, reach.project, session=given.session).record.id} runs"
+
+    _detached(call, vault, caller, _SESSION, start)
+
+
 def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning: str) -> str:
     """Let the transcript be read by a process that nobody waits for."""
+    known = read_session(vault, given.session) if given.session else HookSession()
     if meaning == END and given.session:
         forget_session(vault, given.session)
     if not given.transcript:
         return "the harness named no transcript"
     path = Path(given.transcript).expanduser()
     project, caller = _project(call, vault, given), _caller(call, harness, given)
-    detach(lambda: _ingest(call, vault, harness, path, project, caller))
-    return "transcript handed over"
 
-
-def _ingest(call: Call, vault: Vault, harness: str, path: Path, project: str | None, caller: Any) -> None:
-    began = monotonic()
-    try:
+    def read() -> str:
         from clawmem.faces.verbs.ingest import ingest_transcript
 
         done = ingest_transcript(call, vault, path, project, caller)
-        outcome, message = DONE, f"{counted(done.added, 'event')} added, {counted(len(done.skipped), 'line')} skipped"
-    except Exception as problem:  # noqa: BLE001 - nobody is there but the mark
-        outcome, message = FAILED, _reason(problem)
-    _mark(call, vault, harness, _TRANSCRIPT, outcome, message, began)
+        if meaning == END and given.session:
+            from clawmem.work.sessions.unattended import end_unattended
+
+            end_unattended(vault, caller, given.session, known.asked)
+        return f"{counted(done.added, 'event')} added, {counted(len(done.skipped), 'line')} skipped"
+
+    _detached(call, vault, caller, _TRANSCRIPT, read)
+    return "transcript handed over"
+
+
+def _detached(call: Call, vault: Vault, caller: Caller, what: str, work: Callable[[], str]) -> None:
+    """Do some work in a process that nobody waits for; its mark says how it ended."""
+
+    def marked() -> None:
+        began = monotonic()
+        try:
+            outcome, message = DONE, work()
+        except Exception as problem:  # noqa: BLE001 - nobody is there but the mark
+            outcome, message = FAILED, _reason(problem)
+        _mark(call, vault, caller.agent or "", what, outcome, message, began)
+
+    detach(marked)
 
 
 def _project(call: Call, vault: Vault, given: HookCall) -> str | None:
@@ -134,7 +171,7 @@ def _short_name(project: str | None) -> str:
     return (project or "").rstrip("/").rpartition("/")[2].removesuffix(".git")
 
 
-def _caller(call: Call, harness: str, given: HookCall) -> Any:
+def _caller(call: Call, harness: str, given: HookCall) -> Caller:
     return call.runtime.renewed(harness).caller()._replace(session=given.session)
 
 
