@@ -23,6 +23,9 @@ $(LINT_STAMP): $(STAMP)
 run: $(STAMP) ## Set up and do the main job on a conversation of the project's own.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
+run-agent: $(STAMP) ## Play two sessions of an agent with hooks and tools, on recorded input.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/agent.sh
+
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 

@@ -97,7 +97,8 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         # A new or shortened conversation holds nothing that was shown before.
         asked = known.asked if given.source in ("compact", "resume") else ""
         sessions = list_sessions(vault, caller.now).sessions
-        about = f"{_short_name(project)} {asked}".strip()
+        # A repository is a technical task, for which nobody's family or health is shown.
+        about = f"{_short_name(project)} repository {asked}".strip() if project else asked
         done = start_text(vault, caller, about, reach, last_summaries(sessions, reach, given.session))
         known = HookSession(asked, done.facts)
         _begin(call, vault, caller, given, reach)

@@ -22,7 +22,7 @@ MOST_TOKENS = 2_500
 @pytest.fixture
 def runtime(vault_root: Path, environment: dict[str, str]) -> Runtime:
     """The runtime of a client in the fresh vault."""
-    return Runtime({**os.environ, **environment}, vault_root, None, "cli")
+    return Runtime({**os.environ, **environment, "CLAWMEM_VAULT": str(vault_root)}, vault_root, None, "cli")
 
 
 def test_the_file_is_the_list() -> None:
@@ -86,3 +86,24 @@ def test_arguments_that_are_wrong(runtime: Runtime, tool: str, arguments: dict[s
     with pytest.raises(ClawmemError) as caught:
         call_tool(tool, arguments, runtime)
     assert says in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_a_session_is_handed_in_and_started_where_none_runs(runtime: Runtime) -> None:
+    document = {"summary": "Moved the build to clang.", "reflection": {"learned": [], "watch_for": []},
+                "lessons": ["Run make clean after a change of the compiler."]}  # fmt: skip
+    with pytest.raises(ClawmemError, match="reflection: is missing"):
+        call_tool("session_end", {"summary": "Nothing."}, runtime)
+    text = call_tool("session_end", document, runtime.renewed("cli"))
+    assert text.startswith("ended ses_") and "Run make clean" in text
+    with pytest.raises(ClawmemError):
+        call_tool("session_end", {**document, "session": "none"}, runtime.renewed("cli"))
+
+
+def test_reads_see_the_project_of_the_folder(runtime: Runtime, tmp_path: Path) -> None:
+    for name in ("boat", "plane"):
+        (tmp_path / name).mkdir()
+    boat, plane = (runtime.at(tmp_path / name) for name in ("boat", "plane"))
+    call_tool("remember", {"text": "The build uses clang.", "scope": "project"}, boat)
+    assert "clang" in call_tool("recall", {"question": "what does the build use?"}, boat)
+    assert "clang" not in call_tool("recall", {"question": "what does the build use?"}, plane)
+    assert "clang" not in call_tool("context", {"question": "fix the build"}, plane)

@@ -174,3 +174,34 @@ def test_it_imports_only_what_it_needs(vault_root: Path, environment: dict[str, 
         imported.append(done.stdout.splitlines()[-1])
     assert imported[1:] == [b"[]", b"[]"]
     assert os.path.exists(vault_root / ".git/clawmem/hooks")  # noqa: PTH110
+
+
+def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_root: Path, project: Path) -> None:
+    transcript = project / "t.jsonl"
+    transcript.write_text('{"role": "user", "content": "Hello.", "timestamp": "2026-03-02T10:00:00Z"}\n')
+    say(clawmem, vault_root, "SessionStart", project, source="startup")
+    for _ in range(300):
+        if "claude-code-session" in marks(vault_root):
+            break
+        time.sleep(0.1)
+    say(clawmem, vault_root, "UserPromptSubmit", project, prompt="Move the boat build to clang.")
+    (session,) = clawmem("session", "list", "--json").data["sessions"]
+    assert (session["id"], session["state"]) == (SESSION, "open")
+    assert session["project"] == "https://git.example.org/ada/boat.git"
+    say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript))
+    until_read(vault_root)
+    (session,) = clawmem("session", "list", "--json").data["sessions"]
+    assert session["state"] == "ended"
+    assert "Move the boat build to clang." in session["summary"]
+    other = say(clawmem, vault_root, "SessionStart", project, session_id="other")
+    assert "Move the boat build to clang." in context(other)
+
+
+def test_another_project_sees_nothing_of_it(clawmem: Command, vault_root: Path, project: Path, tmp_path: Path) -> None:
+    done = clawmem("remember", "The boat build uses the compiler clang.", "--scope", "project", cwd=project,
+                   env={"CLAWMEM_VAULT": str(vault_root)})  # fmt: skip
+    assert done.code == 0, done.err
+    (tmp_path / "plane").mkdir()
+    assert "clang" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
+    for event in ("SessionStart", "UserPromptSubmit"):
+        assert context(say(clawmem, vault_root, event, tmp_path / "plane", prompt=ASKED)) == ""
