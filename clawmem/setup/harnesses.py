@@ -1,4 +1,4 @@
-"""What is wired into each harness: which files, with which entries. Nothing here reads or writes a file."""
+"""What is wired into each harness: which files, with which entries. Nothing here changes a file."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ def _opencode(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
     base = environment.get("XDG_CONFIG_HOME")
     folder = (Path(base) if base else home / ".config") / "opencode"
     server = {"type": "local", "command": list(command("mcp", "--agent", "opencode")), "enabled": True}
-    # A new file is the plain one; an existing one with comments has the other name.
-    config = folder / "opencode.json"
+    with_comments = folder / "opencode.jsonc"
+    config = with_comments if with_comments.exists() else folder / "opencode.json"
     note = "OpenCode keeps its sessions in a database: `opencode export ID | clawmem ingest -` adds one."
     return Wiring("opencode", folder, (Entry(config, ("mcp", SERVER), server), *_commands(folder / "command")), (note,))
 

@@ -101,7 +101,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         about = f"{_short_name(project)} repository {asked}".strip() if project else asked
         done = start_text(vault, caller, about, reach, last_summaries(sessions, reach, given.session))
         known = HookSession(asked, done.facts)
-        _begin(call, vault, caller, given, reach)
+        _begin(call, vault, harness, caller, given, reach)
     else:
         assert meaning == PROMPT
         done = prompt_text(vault, caller, given.prompt, reach, given.session, known.shown)
@@ -111,7 +111,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
     return done
 
 
-def _begin(call: Call, vault: Vault, caller: Caller, given: HookCall, reach: Reach) -> None:
+def _begin(call: Call, vault: Vault, harness: str, caller: Caller, given: HookCall, reach: Reach) -> None:
     """Register the session, in a process that nobody waits for: it is a commit."""
     if given.session is None:
         return
@@ -121,7 +121,7 @@ def _begin(call: Call, vault: Vault, caller: Caller, given: HookCall, reach: Rea
 
         return f"{start_session(vault, caller, reach.workflow, reach.project, session=given.session).record.id} runs"
 
-    _detached(call, vault, caller, _SESSION, start)
+    _detached(call, vault, harness, _SESSION, start)
 
 
 def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning: str) -> str:
@@ -144,11 +144,11 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
             end_unattended(vault, caller, given.session, known.asked)
         return f"{counted(done.added, 'event')} added, {counted(len(done.skipped), 'line')} skipped"
 
-    _detached(call, vault, caller, _TRANSCRIPT, read)
+    _detached(call, vault, harness, _TRANSCRIPT, read)
     return "transcript handed over"
 
 
-def _detached(call: Call, vault: Vault, caller: Caller, what: str, work: Callable[[], str]) -> None:
+def _detached(call: Call, vault: Vault, harness: str, what: str, work: Callable[[], str]) -> None:
     """Do some work in a process that nobody waits for; its mark says how it ended."""
 
     def marked() -> None:
@@ -157,7 +157,7 @@ def _detached(call: Call, vault: Vault, caller: Caller, what: str, work: Callabl
             outcome, message = DONE, work()
         except Exception as problem:  # noqa: BLE001 - nobody is there but the mark
             outcome, message = FAILED, _reason(problem)
-        _mark(call, vault, caller.agent or "", what, outcome, message, began)
+        _mark(call, vault, harness, what, outcome, message, began)
 
     detach(marked)
 
