@@ -99,5 +99,5 @@ def _fresh(result: RecallResult, session: str | None, shown: Collection[str]) ->
     found = tuple(one for one in result.found if one.fact.id not in shown and one.score >= LEAST_SCORE)
     kept = {id(one) for one in (*heard, *found, *result.noted)}
     return result._replace(
-        heard=heard, found=found, earlier=(), ranking=tuple(one for one in result.ranking if id(one.hit) in kept)
+        heard=heard, found=found, earlier=None, ranking=tuple(one for one in result.ranking if id(one.hit) in kept)
     )
