@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
 
-.PHONY: help run test lint bench soak docs completions clean
+.PHONY: help run run-agent test lint bench soak harness docs completions clean
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -23,6 +23,9 @@ $(LINT_STAMP): $(STAMP)
 run: $(STAMP) ## Set up and do the main job on a conversation of the project's own.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
+run-agent: $(STAMP) ## Play two sessions of an agent with hooks and tools, on recorded input.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/agent.sh
+
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
@@ -37,6 +40,12 @@ bench: $(LINT_STAMP) ## Measure, each figure as a ratio within one run; CONVERSA
 
 soak: $(LINT_STAMP) ## The long fault and property runs.
 	$(BIN)/python -m pytest -n 2 -m soak tests
+
+harness: $(LINT_STAMP) ## The real programs of agents, from npm (1.5 GB), and the official MCP client.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[harness]'
+	@test -d .harness/node_modules/@openai/codex || npm install --prefix .harness --no-audit --no-fund --silent \
+		@anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+	$(BIN)/python -m pytest -n0 -m 'harness or not harness' tests/harness tests/faces/mcp/test_official_client.py
 
 docs: $(STAMP) ## Write the generated parts of docs/commands.md anew.
 	@$(BIN)/python -m tests.manual

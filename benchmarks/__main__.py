@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.agents import agent_rows
 from benchmarks.context import context_rows
 from benchmarks.kept import kept_rows
 from benchmarks.library import index_rows, library_rows
@@ -24,6 +25,7 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "library": library_rows,
     "index": index_rows,
     "context": context_rows,
+    "agents": agent_rows,
     "remember": remember_rows,
     "batch": batch_rows,
     "repository": repository_rows,

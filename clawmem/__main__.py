@@ -27,7 +27,8 @@ def main() -> None:
         from clawmem.faces.cli.app import run  # with Typer, whose import takes longer than a search
 
         code = run(sys.argv[1:])
-    _leave(code)
+    # A hook that fails must not stop the agent: some harnesses take any other exit code as an order to stop.
+    _leave(0 if sys.argv[1:2] == ["hook"] else code)
 
 
 def _merge_driver(arguments: list[str]) -> int:

@@ -46,6 +46,15 @@ class Runtime:
         self._agent = agent
         self._opened: Vault | None = None
 
+    def renewed(self, agent: str) -> "Runtime":
+        """Return the same environment with nothing opened yet, for `agent` if none is named otherwise."""
+        named = self._agent if self._agent is not None else self.environment.get("CLAWMEM_AGENT", agent)
+        return Runtime(self.environment, self.working_folder, self._vault, named)
+
+    def at(self, folder: Path) -> "Runtime":
+        """Return the same environment in another folder."""
+        return Runtime(self.environment, folder, self._vault, self._agent)
+
     def locate(self) -> VaultLocation:
         """Return the location of the vault.
 

@@ -1,15 +1,21 @@
-"""The generated parts of docs/commands.md, made from the table of verbs. `make docs` writes them."""
+"""The generated parts of docs/commands.md, the list of MCP tools, and the plugin for Claude Code, made from tables.
+`make docs` writes them."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from clawmem.faces.mcp.tools import tool_list
 from clawmem.faces.parts.command import Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import VERBS, help_of, load
+from clawmem.setup.plugin import plugin_files
 
+TOOL_LIST = Path(__file__).parent.parent / "clawmem" / "faces" / "mcp" / "tools.json"
+PLUGIN = Path(__file__).parent.parent / "plugins" / "claude-code"
 PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
 _BLOCK = re.compile(r"<!-- begin: (?P<name>[a-z ]+) -->\n(?P<body>.*?)<!-- end -->\n", re.DOTALL)
 
@@ -55,6 +61,11 @@ def with_blocks(page: str) -> str:
     return page
 
 
+def tool_file() -> str:
+    """The list of MCP tools as its file has it."""
+    return json.dumps(tool_list(), indent=1) + "\n"
+
+
 def _usage(name: str, command: Command) -> str:
     options = ["[OPTIONS]"] if any(one.flags for one in command.parameters) else []
     return " ".join(("clawmem", name, *_arguments(command), *options))
@@ -92,3 +103,7 @@ def _table(head: str, rows: list[str]) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(with_blocks(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, text in plugin_files().items():
+        (PLUGIN / name).parent.mkdir(parents=True, exist_ok=True)
+        (PLUGIN / name).write_text(text, encoding="utf-8")
+    TOOL_LIST.write_text(tool_file(), encoding="utf-8")

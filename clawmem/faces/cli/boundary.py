@@ -5,12 +5,11 @@ It is imported only after a failure (`clawmem.faces.cli.terminal.bounded`).
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Sequence
 
-from clawmem.errors import BUG, INTERRUPTED, REFUSED, ClawmemError, StorageFailed
+from clawmem.errors import INTERRUPTED, REFUSED, ClawmemError
 from clawmem.faces.cli.terminal import document, tell
+from clawmem.faces.parts.failures import explained
 
 # Codes of errors in what a call asks for; they are not logged.
 _OF_THE_CALL = frozenset(
@@ -19,25 +18,15 @@ _OF_THE_CALL = frozenset(
         " interrupted"
     ).split()
 )
-_READ_ONLY = "Reads still work; a change needs a writable disk and write permission."
-# SQLite error codes: no permission, busy, locked, no memory, read only, I/O error, damaged, full, cannot open,
-# protocol, no database.
-_SQLITE_STORAGE_ERRORS = frozenset((3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26))
 
 
 def reported(arguments: Sequence[str], problem: Exception | KeyboardInterrupt) -> int:
     """Report a failure; returns its exit code."""
     if isinstance(problem, KeyboardInterrupt):
         return failed(arguments, "interrupted", INTERRUPTED, "Interrupted.", "")
-    if isinstance(problem, OSError):
-        problem = _storage(problem)
-    if isinstance(problem, ClawmemError):
-        notes = getattr(problem, "__notes__", ())
-        return failed(arguments, problem.code, problem.exit_code, problem.message, problem.hint, notes)
-    if _is_index_error(problem):
-        words = f"The search index cannot be used: {problem}."
-        return failed(arguments, "storage", REFUSED, words, "Run `clawmem reindex`, then the command again.")
-    return _bug(arguments, problem)
+    found = explained(problem)
+    notes = getattr(found, "__notes__", ())
+    return failed(arguments, found.code, found.exit_code, found.message, found.hint, notes)
 
 
 def failed(
@@ -71,41 +60,3 @@ def _log(arguments: Sequence[str], code: str, exit_code: int, message: str) -> N
     with suppress(OSError, ClawmemError):
         runtime = runtime_of(arguments)
         log_error(runtime.vault().state, LoggedError(stamp(runtime.now()), verb, code, exit_code, message))
-
-
-def _storage(problem: OSError) -> StorageFailed:
-    where = f" ({problem.filename})" if problem.filename else ""
-    why = problem.strerror or str(problem)
-    if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-        return StorageFailed(
-            f"The disk is full{where}.", "Free some space and run the command again; nothing was lost."
-        )
-    if problem.errno == errno.EROFS:
-        return StorageFailed(f"The vault cannot be written{where}: {why}.", _READ_ONLY)
-    if problem.errno in (errno.EACCES, errno.EPERM):
-        path = problem.filename
-        if path and os.path.exists(path) and not os.access(path, os.R_OK):  # noqa: PTH110
-            return StorageFailed(f"There is no permission to read {path}: {why}.", "Grant it with chmod or chown.")
-        return StorageFailed(f"The vault cannot be written{where}: {why}.", _READ_ONLY)
-    return StorageFailed(f"The system call failed{where}: {why}.", "`clawmem doctor` checks the vault.")
-
-
-def _is_index_error(problem: Exception) -> bool:
-    """Whether SQLite cannot use a file or a disk; False for an invalid statement of clawmem."""
-    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in _SQLITE_STORAGE_ERRORS
-
-
-def _bug(arguments: Sequence[str], problem: Exception) -> int:
-    import traceback
-
-    place = traceback.extract_tb(problem.__traceback__)[-1]
-    where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119
-    if "CLAWMEM_TRACEBACK" in os.environ:
-        traceback.print_exception(problem)
-    return failed(
-        arguments,
-        "bug",
-        BUG,
-        f"clawmem has a bug: {type(problem).__name__}: {problem} (at {where}).",
-        "Set CLAWMEM_TRACEBACK=1 to see the traceback, and please report the bug.",
-    )

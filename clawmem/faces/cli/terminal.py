@@ -58,6 +58,19 @@ class Terminal(Call):
         """The process's own, unless it is a terminal."""
         return None if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer
 
+    def serve_tools(self) -> int:
+        """Serve the tools on stdin and stdout; refuses a terminal, at which no client is."""
+        given = self.stdin()
+        if given is None or sys.stdout.isatty():
+            raise InvalidInput(
+                "`clawmem mcp` speaks to a program on stdin and stdout, not to a terminal.",
+                "An agent's client starts it: `clawmem setup` tells it how.",
+            )
+        from clawmem.faces.mcp.server import apart, serve  # only for this verb
+
+        with apart(given, sys.stdout.buffer) as (source, out):
+            return serve(source, out, self.runtime.renewed)
+
     def give(self, answer: Answer | Stream) -> int:
         """Print an answer, and return the command's exit code."""
         if isinstance(answer, Stream):

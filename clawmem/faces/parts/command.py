@@ -82,6 +82,10 @@ class Call:
         """The input on stdin, or None if there is none."""
         return None
 
+    def serve_tools(self) -> int:
+        """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
+        raise NotImplementedError
+
 
 class Command(NamedTuple):
     """One verb, or one command of a group of verbs. The function takes a `Call` and each parameter by its name, and

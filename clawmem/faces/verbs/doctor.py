@@ -13,6 +13,7 @@ from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthPro
 from clawmem.memory.health.doctor import Diagnosis
 from clawmem.memory.health.doctor import doctor as act
 from clawmem.model.language.text import counted
+from clawmem.setup.harness_check import harness_problems
 from clawmem.setup.schedule_check import schedule_problems
 from clawmem.vault.state.error_log import logged_errors
 from clawmem.vault.vault import Vault
@@ -30,7 +31,8 @@ def doctor(call: Call, fix: bool, full: bool, errors: bool) -> Answer:
         return _errors(runtime.vault())
     found = act(runtime.vault(), runtime.caller(), fix=fix, full=full)
     lacks = schedule_problems(runtime.vault(), runtime.environment, runtime.home())
-    found = found._replace(problems=sorted_problems([*found.problems, *lacks]))
+    wired = harness_problems(runtime.vault(), runtime.environment, runtime.home())
+    found = found._replace(problems=sorted_problems([*found.problems, *lacks, *wired]))
     data = {
         "problems": [said(one._asdict()) for one in found.problems],
         "checked": dict(found.checked),

@@ -2,25 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import IO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from time import sleep
+from typing import IO, Any, NamedTuple
 
-from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
+from clawmem.learning.ingest import IngestResult
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
+from clawmem.model.language.dates import begin_instant, moment_of, parse_start
 from clawmem.model.language.text import check_statement, counted
 from clawmem.model.records.bounds import RECORD_BYTES
+from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import EVENT_ROLES
 from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, FileFormat, check_format, read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
+from clawmem.vault.vault import Vault
 
 _SHOWN = 20
 _TOLD_EVERY = 200
 _BLOCK_BYTES = 1 << 18
+_LOOK_SECONDS = 1.0
+
+
+class Wish(NamedTuple):
+    """How files are read: the options of a call."""
+
+    format: str
+    session: str | None
+    speaker: str | None
+    role: str
+    source: str | None
+    most: str | None
+    since: str | None
+    project: str | None
+
+
+class Files(NamedTuple):
+    """What came of some files: their formats, what was added, and the files that are no transcripts."""
+
+    formats: tuple[str, ...] = ()
+    added: int = 0
+    known: int = 0
+    skipped: tuple[dict[str, Any], ...] = ()
+    days: frozenset[str] = frozenset()
+    commit: str | None = None
+    commits: int = 0
+    notices: tuple[str, ...] = ()
+
+    def plus(self, form: str, done: IngestResult, file: str | None) -> Files:
+        """These files and one more; `file` names it in a folder."""
+        where = {} if file is None else {"file": file}
+        return Files(
+            tuple(dict.fromkeys((*self.formats, form))),
+            self.added + done.added,
+            self.known + done.known,
+            (*self.skipped, *({**one._asdict(), **where} for one in done.skipped)),
+            self.days.union(done.days),
+            done.commit or self.commit,
+            self.commits + done.commits,
+            tuple(dict.fromkeys((*self.notices, *done.notices))),
+        )
+
+    def without(self, file: str, reason: str) -> Files:
+        """These files, and one that was left out."""
+        return self._replace(skipped=(*self.skipped, {"line": 0, "reason": reason, "file": file}))
 
 
 def ingest(
@@ -32,40 +83,114 @@ def ingest(
     role: str,
     source: str | None,
     trust: str,
+    since: str | None,
+    project: str | None,
+    follow: bool,
 ) -> Answer:
-    """Events are stored verbatim and only once: a second import of the same file adds nothing. Lines that are not a
-    message are skipped and listed, and the exit code is then 4."""
+    """Events are stored verbatim and only once: a second import of the same file adds nothing. Of a folder, each .jsonl
+    and .json file in it and below is read. Lines that are not a message are skipped and listed, and the exit code is
+    then 4."""
     check_format(format_)
     if role not in EVENT_ROLES:
         raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(EVENT_ROLES)}.")
     if trust not in TRUSTS:
         raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
-    session = session and check_statement(session, "session")
-    speaker = speaker and check_statement(speaker, "speaker")
-    name = check_statement(source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
-    with opened(call, file) as given, call.progress() as on_progress:
-        shape = shape_of(given.read(HEAD_BYTES), name, format_, role)
-        given.seek(0)
-        found = read(shape, _pieces(given, shape), name, role)
-        messages = _named(found, session, speaker, None if trust == "user" else trust)
-        done = act(
-            call.runtime.vault(),
-            _with_progress(messages, on_progress) if on_progress else messages,
-            call.runtime.caller(),
-            name,
-        )
+    wish = Wish(
+        format_,
+        session and check_statement(session, "session"),
+        speaker and check_statement(speaker, "speaker"),
+        role,
+        source and check_statement(source, "source"),
+        None if trust == "user" else trust,
+        None if since is None else begin_instant(parse_start(since, call.runtime.now())),
+        project and check_statement(project, "project"),
+    )
+    done = _followed(call, file, wish) if follow else _read(call, file, wish)
     data = {
-        "format": shape.format,
+        "format": ", ".join(done.formats) or "none",
         "added": done.added,
         "known": done.known,
-        "skipped": [one._asdict() for one in done.skipped],
-        "days": list(done.days),
+        "skipped": list(done.skipped),
+        "days": sorted(done.days),
         "commit": done.commit,
         "commits": done.commits,
     }
     lines = [f"{counted(done.added, 'event')} added, {done.known} already known, {len(done.skipped)} skipped"]
     lines.append(_committed(done.commit, done.commits))
     return Answer(data, lines, [*done.notices, *_skipped_notices(done.skipped)], PARTIAL if done.skipped else DONE)
+
+
+def _read(call: Call, file: str, wish: Wish) -> Files:
+    """Ingest a file, or each transcript in a folder."""
+    if file == "-" or not Path(file).is_dir():
+        return Files().plus(*_ingested(call, file, wish), None)
+    done = Files()
+    for path in _transcripts(Path(file)):
+        name = path.relative_to(file).as_posix()
+        if wish.since and path.stat().st_mtime < moment_of(wish.since).timestamp():
+            continue
+        try:
+            done = done.plus(*_ingested(call, str(path), wish), name)
+        except (InvalidInput, NotFound) as problem:
+            done = done.without(name, problem.message.rstrip("."))
+    return done
+
+
+def _transcripts(folder: Path) -> list[Path]:
+    return sorted(one for one in folder.rglob("*") if one.suffix in (".jsonl", ".json") and one.is_file())
+
+
+def _followed(call: Call, file: str, wish: Wish) -> Files:
+    """Ingest a file or folder again whenever it changed, until an interrupt."""
+    if file == "-":
+        raise InvalidInput("stdin cannot be followed.", "Name a file or a folder.")
+    total, seen = Files(), None
+    try:
+        while True:
+            found = _sizes(Path(file))
+            if found != seen:
+                seen, done = found, _read(call, file, wish)
+                total = done._replace(
+                    added=total.added + done.added,
+                    days=total.days | done.days,
+                    commit=done.commit or total.commit,
+                    commits=total.commits + done.commits,
+                )
+            sleep(_LOOK_SECONDS)
+    except KeyboardInterrupt:
+        return total
+
+
+def _sizes(path: Path) -> dict[str, tuple[int, int]]:
+    files = _transcripts(path) if path.is_dir() else [path]
+    return {str(one): (one.stat().st_size, one.stat().st_mtime_ns) for one in files if one.exists()}
+
+
+def _ingested(call: Call, file: str, wish: Wish) -> tuple[str, IngestResult]:
+    """Ingest one file; returns its format as well."""
+    name = check_statement(wish.source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
+    with opened(call, file) as given, call.progress() as on_progress:
+        shape = shape_of(given.read(HEAD_BYTES), name, wish.format, wish.role)
+        given.seek(0)
+        found = read(shape, _pieces(given, shape), name, wish.role)
+        messages = _named(found, wish)
+        done = act(
+            call.runtime.vault(),
+            _with_progress(messages, on_progress) if on_progress else messages,
+            call.runtime.caller(),
+            name,
+        )
+    return shape.format, done
+
+
+def ingest_transcript(call: Call, vault: Vault, path: Path, project: str | None, caller: Caller) -> IngestResult:
+    """Ingest the transcript of a harness, whose messages get that project."""
+    wish = Wish(AUTO, caller.session, None, "user", None, None, None, project)
+    with opened(call, str(path)) as given:
+        shape = shape_of(given.read(HEAD_BYTES), path.name, AUTO)
+        given.seek(0)
+        found = read(shape, _pieces(given, shape), path.name)
+        return act(vault, _named(found, wish), caller, path.name)
 
 
 def _pieces(given: IO[bytes], shape: FileFormat) -> Iterator[bytes]:
@@ -80,16 +205,23 @@ def _lines(given: IO[bytes]) -> Iterator[bytes]:
             line = given.readline(len(line))
 
 
-def _named(
-    found: Iterator[Message | SkippedLine], session: str | None, speaker: str | None, most: str | None
-) -> Iterator[Message | SkippedLine]:  # fmt: skip
+def _named(found: Iterator[Message | SkippedLine], wish: Wish) -> Iterator[Message | SkippedLine]:
     for one in found:
-        if isinstance(one, Message):
-            spoken = one.role in ("user", "note") and not is_low_trust(one.trust or trust_of_source(one.source or ""))
-            speaks = one.speaker or (speaker if spoken else None)
-            yield one._replace(session=one.session or session, speaker=speaks, trust=least_trust(one.trust, most))
-        else:
+        if isinstance(one, SkippedLine):
             yield one
+            continue
+        if wish.since and one.timestamp and one.timestamp < wish.since:
+            continue
+        spoken = one.role in ("user", "note") and not is_low_trust(one.trust or trust_of_source(one.source or ""))
+        about = one.metadata
+        if wish.project:
+            about = {"project": wish.project, **(about or {})}
+        yield one._replace(
+            session=one.session or wish.session,
+            speaker=one.speaker or (wish.speaker if spoken else None),
+            trust=least_trust(one.trust, wish.most),
+            metadata=about,
+        )
 
 
 def _with_progress(
@@ -107,8 +239,8 @@ def _committed(last: str | None, number: int) -> str:
     return f"commit {last[:12]}" + (f", the last of {number}" if number > 1 else "")
 
 
-def _skipped_notices(skipped: tuple[SkippedLine, ...]) -> list[str]:
-    sentences = [f"line {one.line} was skipped: {one.reason}" for one in skipped[:_SHOWN]]
+def _skipped_notices(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
+    sentences = [f"{_place(one)} was skipped: {one['reason']}" for one in skipped[:_SHOWN]]
     if len(skipped) > _SHOWN:
         more = len(skipped) - _SHOWN
         was = "was" if more == 1 else "were"
@@ -116,10 +248,16 @@ def _skipped_notices(skipped: tuple[SkippedLine, ...]) -> list[str]:
     return sentences
 
 
+def _place(one: Mapping[str, Any]) -> str:
+    if "file" not in one:
+        return f"line {one['line']}"
+    return f"line {one['line']} of {one['file']}" if one["line"] else str(one["file"])
+
+
 VERB = Command(
     ingest,
     (
-        FILE._replace(help="A transcript, an export, notes, or - for stdin."),
+        FILE._replace(help="A transcript, an export, notes, a folder of transcripts, or - for stdin."),
         Parameter("format_", "One of {choices}.", ("--format", "-f"), default=AUTO, choices=FORMATS),
         Parameter("session", "The session of messages without one.", ("--session",)),
         Parameter("speaker", "The speaker of user messages without one.", ("--speaker",)),
@@ -128,12 +266,15 @@ VERB = Command(
         Parameter(
             "trust", "The highest trust level of the events: {choices}.", ("--trust",), default="user", choices=TRUSTS
         ),
+        Parameter("since", "Only messages from this day or time on, and files changed since.", ("--since",)),
+        Parameter("project", "The project of messages without one, such as the git remote.", ("--project",)),
+        Parameter("follow", "Go on reading what is appended, until an interrupt.", ("--follow",), bool, False),
     ),
     {
         "format": str,
         "added": int,
         "known": int,
-        "skipped": [{"line": int, "reason": str}],
+        "skipped": [{"line": int, "reason": str, "file?": str}],
         "days": [str],
         "commit": (str, None),
         "commits": int,

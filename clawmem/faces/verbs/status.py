@@ -44,6 +44,7 @@ def _data(found: VaultLocation, state: Status) -> dict[str, object]:
         "suggested": [
             {"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in state.suggested
         ],
+        "hooks": [one._asdict() for one in state.hooks],
         "index": {
             "state": state.search.state,
             "engine": state.search.engine,
@@ -109,6 +110,8 @@ def _lines(found: VaultLocation, state: Status) -> Iterator[str]:
     yield f"entities  {state.entities:,}"
     yield f"events    {state.events:,}"
     yield from _learning_lines(state.learning)
+    for one in state.hooks:
+        yield f"hook      {one.harness} {one.event} {minute(one.at)}: {one.outcome}, {one.message}"
     yield f"accesses  {state.unfolded_accesses:,} not counted in facts yet"
     if state.proposals:
         yield f"review    {state.proposals:,} open; `clawmem review list` shows them"
@@ -168,6 +171,9 @@ VERB = Command(
         "unfinished": (str, None),
         "accepted": bool,
         "suggested": [{"key": str, "suggested": object, "in_force": object}],
+        "hooks": [
+            {"harness": str, "event": str, "at": str, "outcome": str, "message": str, "milliseconds": int},
+        ],
         "index": {"state": str, "engine": str, "unreadable": _PROBLEMS},
     },
     ("clawmem status",),

@@ -12,6 +12,7 @@ from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
 
 WORKS_ON = "works_on"
+_NO_PROJECTS = frozenset("root tmp workspace app src code home projects".split())
 # The role of the project that the event of a proposition belongs to.
 HERE = "here"
 # The kind of the object of a predicate, by the type of its values in the catalog.
@@ -63,11 +64,19 @@ def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str
 
 def with_project(proposition: Proposition, event: Event) -> Proposition:
     """Return the proposition with the project that the event belongs to, if a transcript names one."""
-    project = (event.metadata or {}).get("project")
-    if not isinstance(project, str) or not project.strip():
+    name = _project_of_event(event)
+    if name is None:
         return proposition
-    hints = (*proposition.entity_hints, EntityHint("project", project.strip(), HERE))
-    return proposition._replace(entity_hints=hints)
+    return proposition._replace(entity_hints=(*proposition.entity_hints, EntityHint("project", name, HERE)))
+
+
+def _project_of_event(event: Event) -> str | None:
+    """Return the last part of the project's URL, else of the working folder; a home or system folder is none."""
+    about = event.metadata or {}
+    place = next((one for key in ("project", "cwd") if isinstance(one := about.get(key), str) and one.strip()), "")
+    *above, name = place.strip().rstrip("/").split("/")
+    is_home = name in _NO_PROJECTS or (above and above[-1] in ("home", "Users"))
+    return None if is_home else name.rpartition(":")[2].removesuffix(".git") or None
 
 
 def named_thing(text: str) -> EntityHint | None:

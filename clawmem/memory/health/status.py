@@ -22,6 +22,7 @@ from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.git.acceptance import is_accepted
+from clawmem.vault.state.hook_marks import HookMark, read_marks
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.state.reading_state import read_reading_state
 from clawmem.vault.vault import Vault
@@ -67,6 +68,7 @@ class Status(NamedTuple):
     accepted: bool = True
     suggested: tuple[SettingSuggestion, ...] = ()
     learning: LearningState = LearningState()
+    hooks: tuple[HookMark, ...] = ()
 
 
 def status(vault: Vault, today: str = "") -> Status:
@@ -97,6 +99,7 @@ def status(vault: Vault, today: str = "") -> Status:
             accepted=is_accepted(vault.git_dir, vault.environment),
             suggested=open_suggestions(vault.settings),
             learning=learning,
+            hooks=tuple(read_marks(vault)),
         )
 
     return run_query(vault, read_status)

@@ -7,6 +7,9 @@ from clawmem.model.facts.vital import with_vital_importance
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.event import Event
 
+# What a person is and likes holds in every project.
+_OF_THE_PERSON = frozenset("preference identity health relationship".split())
+
 
 def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str, workflow: str) -> Fact:
     """Return the fact with its evidence.
@@ -35,6 +38,13 @@ def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str,
         trust=proposition.trust,
         agent=event.agent,
         workflow=workflow,
+        project=_project_of(proposition, event),
         metadata={"said_at": proposition.said_at} if proposition.said_at else None,
     )
     return fact if proposition.ended else with_vital_importance(fact)
+
+
+def _project_of(proposition: Proposition, event: Event) -> str | None:
+    """Return the project in which it was said, so that no other project sees it; None for what is about the person."""
+    project = (event.metadata or {}).get("project")
+    return project if isinstance(project, str) and proposition.category not in _OF_THE_PERSON else None

@@ -18,7 +18,7 @@ _ELEMENTS = (
     "system-reminder command-name command-message command-args command-contents local-command-stdout "
     "local-command-stderr local-command-caveat bash-input bash-stdout bash-stderr user-prompt-submit-hook "
     "session-start-hook task-notification teammate-message ide_opened_file ide_selection ide_diagnostics "
-    "INSTRUCTIONS user_instructions environment_context relevant-memories"
+    "INSTRUCTIONS user_instructions environment_context hook_context session_context relevant-memories"
 ).split()
 # Files that agents load at the start of every session.
 _BOOT = r"(?:AGENTS|CLAUDE|GEMINI|MEMORY|SOUL|USER|TOOLS|IDENTITY|HEARTBEAT|BOOTSTRAP|TACIT|CONTEXT)(?:\.\w+)?\.md\b"
@@ -104,7 +104,7 @@ def _lines() -> re.Pattern[str]:
 def _asking() -> re.Pattern[str]:
     return re.compile(
         rf"(?:^|[/\"'\s\\]){_BOOT}"
-        r"|\bclawmem\s+(?:recall|search|context|show|list|why|log|diff)\b|\"memory_(?:search|get|recall)\""
+        r"|\bclawmem\s+(?:recall|search|context|show|list|why|log|diff)\b|\"memory_(?:search|get|recall)\"|\"mcp_{1,2}clawmem"
     )
 
 

@@ -16,9 +16,9 @@ _QUIET = frozenset(
     "permission-mode custom-title ai-title agent-name agent-color agent-setting tag pr-link worktree-state "
     "cost-state bridge-session relocated started result hook hook_response stream_event "
     "rate_limit_event fork-context-ref "
-    "content-replacement attribution-snapshot saved_hook_context".split()
+    "content-replacement attribution-snapshot saved_hook_context atis-latch tools-used "
+    "api-request api-request-shape api-request-blob".split()
 )
-_NO_PROJECTS = frozenset("root tmp workspace app src code home projects".split())
 _MARKS = ("sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "messageId", "isSidechain")
 
 
@@ -34,14 +34,16 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     if kind in _QUIET:
         return []
     if kind not in (*_SPOKEN, "system"):
-        return [SkippedLine(line, f"its type '{kind}' is not known")]
+        # Each release writes more records of its own; one that is said has a message and stands in the thread.
+        is_said = isinstance(record.get("message"), dict) and "uuid" in record
+        return [SkippedLine(line, f"its type '{kind}' is not known")] if is_said else []
     try:
         when = time_of(record.get("timestamp"))
     except ValueError as problem:
         return [SkippedLine(line, str(problem))]
     base = Message(
         line, str(kind), "", when, None, word(first(record, "sessionId", "session_id")), word(record.get("uuid")),
-        recalled=_by_program(record),
+        recalled=_by_program(record), metadata=_project(record),
     )  # fmt: skip
     if kind == "system":
         return said(base, record.get("content"), thread)
@@ -56,28 +58,18 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
         return answered(base, content, first(record, "sourceToolUseID", "tool_use_id"), thread)
     if origin and origin.doubtful:
         base = base._replace(trust="external")
-    return _in_project(said(base, content, thread), _project(record))
-
-
-def _project(record: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """Return the project of a session, which is the name of its working folder; a home folder is none."""
-    folder = record.get("cwd")
-    *above, name = folder.rstrip("/").split("/") if isinstance(folder, str) else ("", "")
-    is_home = name in _NO_PROJECTS or (above and above[-1] in ("home", "Users"))
-    return None if not name or is_home else {"project": name}
-
-
-def _in_project(found: Read, project: Mapping[str, str] | None) -> Read:
-    """Yield the events; those in which the user speaks name the project."""
-    for one in found:
-        if project and isinstance(one, Message) and (one.role, one.kind) == ("user", "message"):
-            one = one._replace(metadata={**(one.metadata or {}), **project})
-        yield one
+    return said(base, content, thread)
 
 
 def _aside(base: Message) -> Message:
     """Return the event for a sidechain, in which the agent speaks to another agent as the user."""
-    return base._replace(role="assistant", metadata={"sidechain": True})
+    return base._replace(role="assistant", metadata={**(base.metadata or {}), "sidechain": True})
+
+
+def _project(record: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the folder and the branch in which a line was written, as far as it says them."""
+    found = {"cwd": record.get("cwd"), "branch": record.get("gitBranch")}
+    return {key: value for key, value in found.items() if isinstance(value, str) and value} or None
 
 
 def _by_program(record: Mapping[str, Any]) -> bool:

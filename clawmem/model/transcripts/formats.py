@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.records.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond_limit
-from clawmem.model.transcripts import chat, chatgpt, claude_code, claude_export, openclaw
+from clawmem.model.transcripts import (
+    chat,
+    chatgpt,
+    claude_code,
+    claude_export,
+    codex,
+    cursor,
+    gemini,
+    openclaw,
+    opencode,
+    trajectory,
+)
 from clawmem.model.transcripts.message import Message, SkippedLine, sound
 from clawmem.model.transcripts.notes import NumberedLine, looks_like_markdown, read_markdown, read_plain
 from clawmem.model.transcripts.parts import Read, TranscriptState
@@ -23,17 +34,26 @@ _LOOKED_AT = 100
 
 
 class TranscriptFormat(NamedTuple):
-    """A format of JSON records: how to recognize a record, and how to read its events."""
+    """A format of JSON records: how to recognize a record, how to read its events, and those that only the end of the
+    file decides."""
 
     about: str
     fits: Callable[[Mapping[str, Any]], bool]
     read: Callable[[int, Mapping[str, Any], TranscriptState], Read]
+    finish: Callable[[TranscriptState], Read] | None = None
 
 
 # Formats are tried in this order; the first one that fits is used.
 RECORDS = {
     "claude-code": TranscriptFormat("a session of Claude Code", claude_code.fits, claude_code.read),
+    "codex": TranscriptFormat("a session of Codex", codex.fits, codex.read),
+    "gemini": TranscriptFormat("a session of Gemini CLI", gemini.fits, gemini.read, gemini.finish),
+    "opencode": TranscriptFormat("a session from `opencode export`", opencode.fits, opencode.read),
     "openclaw": TranscriptFormat("a session of OpenClaw", openclaw.fits, openclaw.read),
+    "openclaw-trajectory": TranscriptFormat(
+        "a session from `openclaw sessions export-trajectory`", trajectory.fits, trajectory.read
+    ),
+    "cursor": TranscriptFormat("a transcript of Cursor's agent", cursor.fits, cursor.read),
     "chatgpt": TranscriptFormat(
         "`conversations.json` of a ChatGPT export: of each conversation the branch shown last",
         chatgpt.fits,
@@ -125,11 +145,18 @@ def _from_records(
     for record in records:
         events = [record] if isinstance(record, SkippedLine) else list(chosen.read(record.line, record.value, thread))
         unknown = any(isinstance(event, SkippedLine) for event in events)
+        unknown = unknown or (not events and not _fits(chosen, record))
         recognised = recognised or not unknown or len(events) > 1
         refused = refused or unknown
         yield from events
+    if chosen.finish is not None:
+        yield from chosen.finish(thread)
     if refused and not recognised:
         raise _unrecognised(name)
+
+
+def _fits(chosen: TranscriptFormat, record: JsonRecord | SkippedLine) -> bool:
+    return isinstance(record, JsonRecord) and chosen.fits(record.value)
 
 
 def _is_json_lines(head: bytes) -> bool:

@@ -44,7 +44,7 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
         when = time_of(first(record, "timestamp")) or time_of(message.get("timestamp"))
         base = Message(line, "system", "", when, None, thread.session, word(record.get("id")))
         about = {key: value for key, value in record.items() if key not in ("type", "kind")}
-        return _entry(base, about, message, thread)
+        return read_entry(base, about, message, thread)
     except ValueError as problem:
         return [SkippedLine(line, str(problem))]
 
@@ -74,7 +74,8 @@ def in_group(text: str) -> bool:
     return _GROUP_HEAD.search(found["head"]) is not None or found["sender"] is not None
 
 
-def _entry(base: Message, about: Mapping[str, Any], message: Mapping[str, Any], thread: TranscriptState) -> Read:
+def read_entry(base: Message, about: Mapping[str, Any], message: Mapping[str, Any], thread: TranscriptState) -> Read:
+    """Yield the events of a message with the keys `about` of its entry. Raise ValueError if its role is unknown."""
     role = message.get("role")
     if role is None or role in _RETOLD_ROLES:
         return said(base._replace(recalled=True), first(message, "summary", "content"), thread)

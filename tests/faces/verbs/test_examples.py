@@ -27,12 +27,13 @@ from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
 
 COMMANDS = commands()
-# Where an example ends otherwise here: this vault wants no vectors and has no model, and bytes on stdout leave no room
-# for JSON.
+# Where an example ends otherwise here: this vault wants no vectors and has no model, bytes on stdout leave no room for
+# JSON, and there is no client on stdin.
 OTHERWISE = {
     "clawmem reindex --vectors": REFUSED,
     "clawmem llm test": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
+    "clawmem mcp --agent claude-code": REFUSED,
 }
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
@@ -54,6 +55,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "report.md": "# Boats\n\nThe boat Bucket weighs 900 kilograms and needs a winch of 2 tons.",
         "end.json": json.dumps(EXAMPLE),
         "the-secret": "100 euros",
+        "requests.jsonl": '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",
         "memory.jsonl": '{"type": "entity", "name": "Jane", "entityType": "person", "observations": ["Rows"]}',

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -54,7 +58,7 @@ def test_nothing_recognised_is_one_sentence(clawmem: Command, given: str) -> Non
 def test_an_unknown_format_lists_them(clawmem: Command) -> None:
     done = clawmem("ingest", "-", "--format", "xml", given="x")
     assert done.code == 2
-    assert "auto, claude-code, openclaw, chatgpt, claude, openai, jsonl, markdown, text" in done.err
+    assert "auto, claude-code, codex, gemini, opencode, openclaw, openclaw-trajectory, cursor," in done.err
     assert all(name in clawmem("ingest", "--help").out for name in ("claude-code", "openclaw", "chatgpt", "markdown"))
 
 
@@ -77,8 +81,8 @@ def test_a_pipe_by_name(clawmem: Command, tmp_path: Path) -> None:
 
 def test_missing_files_and_folders(clawmem: Command, tmp_path: Path) -> None:
     assert clawmem("ingest", str(tmp_path / "none.jsonl")).code == 1
-    done = clawmem("ingest", str(tmp_path))
-    assert (done.code, "is a folder" in done.err) == (2, True)
+    (tmp_path / "empty").mkdir()
+    assert clawmem("ingest", str(tmp_path / "empty")).out.startswith("0 events added")
 
 
 def test_an_empty_file_changes_nothing(clawmem: Command) -> None:
@@ -97,3 +101,50 @@ def test_what_is_given_beside_the_text_can_be_read_and_written(clawmem: Command)
         assert done.code == 2 and f"The {option[2:]} has the control character" in done.err
     done = clawmem("ingest", "-", given=line, env={"CLAWMEM_SESSION": hidden})
     assert done.code == 2 and "CLAWMEM_SESSION has the control character U+001B" in done.err
+
+
+def test_a_folder(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
+    (tmp_path / "logs/deep").mkdir(parents=True)
+    (tmp_path / "logs/a.jsonl").write_text(json.dumps(HELLO) + "\n")
+    (tmp_path / "logs/deep/b.jsonl").write_text(json.dumps({**HELLO, "content": "Bye."}) + "\nbroken\n")
+    (tmp_path / "logs/package.json").write_text('{"name": "site"}')
+    (tmp_path / "logs/photo.png").write_bytes(b"\0")
+    done = clawmem("ingest", str(tmp_path / "logs"), "--project", "https://git.example.org/ada/site.git", "--json")
+    assert done.code == 4
+    assert done.data["added"] == 2
+    assert [(one["file"], one["line"]) for one in done.data["skipped"]] == [("deep/b.jsonl", 2), ("package.json", 0)]
+    again = clawmem("ingest", str(tmp_path / "logs"), "--json")
+    assert (again.data["added"], again.data["known"]) == (0, 2)
+    events = [json.loads(line) for line in (vault_root / "ledger/2026-03-02.jsonl").read_text().splitlines()]
+    assert {one["metadata"]["project"] for one in events} == {"https://git.example.org/ada/site.git"}
+
+
+def test_since(clawmem: Command) -> None:
+    given = "".join(json.dumps({**HELLO, "timestamp": f"2026-03-0{day}T10:00:00Z"}) + "\n" for day in (1, 2, 3))
+    assert clawmem("ingest", "-", "--since", "2026-03-02", "--json", given=given).data["added"] == 2
+    assert clawmem("ingest", "-", "--since", "soon", given=given).code == 2
+
+
+def test_follow(vault_root: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text(json.dumps(HELLO) + "\n")
+    ledger = vault_root / "ledger/2026-03-02.jsonl"
+    command = [sys.executable, "-m", "clawmem", "ingest", str(chat), "--follow", "--json"]
+    process = subprocess.Popen(command, cwd=vault_root, env=environment, stdout=subprocess.PIPE)
+
+    def until(count: int) -> None:
+        for _ in range(300):
+            if ledger.exists() and len(ledger.read_text().splitlines()) >= count:
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{count} events did not arrive")
+
+    until(1)
+    with chat.open("a") as file:
+        file.write(json.dumps({**HELLO, "content": "More."}) + "\n")
+    until(2)
+    time.sleep(0.3)  # the command is waiting again
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(out)["data"]["added"] == 2

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
-from clawmem.model.transcripts import claude_code
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
-from clawmem.model.transcripts.parts import TOOL_TEXT_LIMIT, TranscriptState
+from clawmem.model.transcripts.parts import TOOL_TEXT_LIMIT
 
 AT = "2026-03-02T10:00:00.000Z"
+PLACE = {"cwd": "/srv/site", "branch": "main"}
 
 
 def line(kind: str, content: Any, uuid: str = "u1", **more: Any) -> dict[str, Any]:
     return {
         "type": kind, "uuid": uuid, "parentUuid": None, "sessionId": "s1", "timestamp": AT, "isSidechain": False,
-        "cwd": "/srv/site", "version": "2.1.0", "message": {"role": kind, "content": content}, **more,
+        "cwd": "/srv/site", "gitBranch": "main", "version": "2.1.0",
+        "message": {"role": kind, "content": content}, **more,
     }  # fmt: skip
 
 
@@ -42,19 +41,27 @@ def test_a_turn_with_a_tool() -> None:
     )  # fmt: skip
     at = "2026-03-02T10:00:00Z"
     assert found == [
-        Message(2, "user", "Count the hives, please.", at, None, "s1", "u1", metadata={"project": "site"}),
-        Message(3, "assistant", "Sure.", at, None, "s1", "u2"),
+        Message(2, "user", "Count the hives, please.", at, None, "s1", "u1", metadata=PLACE),
+        Message(3, "assistant", "Sure.", at, None, "s1", "u2", metadata=PLACE),
         Message(
-            4, "assistant", '{"name": "Bash", "arguments": {"command": "ls hives"}}', at, None, "s1", "t1", "tool_call"
+            4,
+            "assistant",
+            '{"name": "Bash", "arguments": {"command": "ls hives"}}',
+            at,
+            None,
+            "s1",
+            "t1",
+            "tool_call",
+            metadata=PLACE,
         ),
-        Message(5, "tool", "north\nsouth", at, None, "s1", "t1", "tool_result", metadata={"tool": "Bash"}),
+        Message(5, "tool", "north\nsouth", at, None, "s1", "t1", "tool_result", metadata={**PLACE, "tool": "Bash"}),
     ]
 
 
 def test_in_a_sidechain_the_agent_speaks() -> None:
     (found,) = taken(line("user", "I want you to look for bees.", isSidechain=True))
     assert isinstance(found, Message)
-    assert (found.role, found.metadata) == ("assistant", {"sidechain": True})
+    assert (found.role, found.metadata) == ("assistant", {**PLACE, "sidechain": True})
 
 
 def test_what_the_program_wrote_is_marked() -> None:
@@ -83,7 +90,7 @@ def test_long_results_are_cut_and_say_so() -> None:
     )
     assert isinstance(found, Message)
     assert found.text == "x" * TOOL_TEXT_LIMIT
-    assert found.metadata == {"error": True, "cut": True, "length": 9000}
+    assert found.metadata == {**PLACE, "error": True, "cut": True, "length": 9000}
 
 
 def test_lines_that_are_not_known_are_named() -> None:
@@ -102,25 +109,23 @@ def test_system_lines_are_of_the_system() -> None:
     assert (found.role, found.text) == ("system", "Compacted")
 
 
-@pytest.mark.parametrize(
-    ("folder", "project"),
-    [
-        ("/home/ada/code/shop", "shop"),
-        ("/srv/shop/", "shop"),
-        ("/home/ada", None),
-        ("/root", None),
-        ("/", None),
-        (3, None),
-    ],
-)
-def test_the_working_folder_names_the_project(folder: object, project: str | None) -> None:
-    record = {
-        "type": "user",
-        "uuid": "u",
-        "sessionId": "s",
-        "cwd": folder,
-        "message": {"role": "user", "content": "Hi."},
-    }
-    (found,) = claude_code.read(1, record, TranscriptState())
-    assert isinstance(found, Message)
-    assert (found.metadata or {}).get("project") == project
+def test_records_of_the_program_are_quiet_and_not_said() -> None:
+    """As release 2.1.330 writes them, one holds the whole request, with what a hook gave the program."""
+    injected = "<system-reminder>The boat is called Selma.</system-reminder>"
+    about = {"sessionId": "s1", "timestamp": AT}
+    found = taken(
+        {"type": "queue-operation", "operation": "enqueue", "content": "Hello.", **about},
+        line("user", "Hello."),
+        {"type": "attachment", "uuid": "a1", "attachment": {"type": "hook_additional_context", "content": injected},
+         "rendered": [{"content": injected}], "renderedRole": "user", **about},
+        {"type": "atis-latch", "atis": "", "sessionId": "s1"},
+        {"type": "api-request-shape", "shape": {"system": [{"type": "text", "text": "x"}]}, **about},
+        {"type": "api-request-blob", "hash": "h", "sessionId": "s1",
+         "message": {"role": "user", "content": [{"type": "text", "text": injected}]}},
+        {"type": "api-request", "id": "r", "params": {"model": "m"}, **about},
+        {"type": "tools-used", "tools": [], **about},
+        {"type": "something-of-tomorrow", "sessionId": "s1", "message": {"role": "user", "content": injected}},
+        {"type": "cost-state", "sessionId": "s1", "totalCostUSD": 0.0},
+    )  # fmt: skip
+    assert [one.text for one in found if isinstance(one, Message)] == ["Hello."]
+    assert not [one for one in found if isinstance(one, SkippedLine)]

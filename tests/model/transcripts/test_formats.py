@@ -12,7 +12,10 @@ from clawmem.model.transcripts.message import Message, SkippedLine
 
 
 def test_the_formats() -> None:
-    assert " ".join(FORMATS) == "auto claude-code openclaw chatgpt claude openai jsonl markdown text"
+    assert " ".join(FORMATS) == (
+        "auto claude-code codex gemini opencode openclaw openclaw-trajectory cursor chatgpt claude openai jsonl"
+        " markdown text"
+    )
     for name in FORMATS:
         assert check_format(name) == name
     with pytest.raises(InvalidInput) as failure:
@@ -43,7 +46,7 @@ def test_an_empty_file_is_no_mistake() -> None:
 
 
 def test_lines_that_hold_nothing_are_recognised() -> None:
-    data = b'{"type": "summary", "summary": "Bees", "leafUuid": "u"}\n{"type": "moonbeam", "uuid": "u"}\n'
+    data = b'{"type": "summary", "summary": "", "leafUuid": "u"}\n{"type": "moonbeam", "uuid": "u", "message": {}}\n'
     found = list(read(shape_of(data, "thing"), data.splitlines(keepends=True), "thing"))
     assert found == [SkippedLine(2, "its type 'moonbeam' is not known")]
 

@@ -1,0 +1,1 @@
+"""The Model Context Protocol: verbs as tools, over stdin and stdout."""

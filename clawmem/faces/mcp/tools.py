@@ -1,0 +1,259 @@
+"""The tools: verbs with those of their parameters that a model needs, and a call of one of them.
+
+`tools.json` is the list of tools as clients get it, made from the tables here and of the verbs by
+`python -m tests.manual`. A server reads that file, and imports a verb, with all that it needs, at its first call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from io import BytesIO
+from typing import IO, Any, NamedTuple
+
+from clawmem.errors import InvalidInput, NotFound
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.verbs.table import load
+from clawmem.model.language.text import visible
+from clawmem.model.records.handover import SCHEMA
+from clawmem.model.safety.recalled_text import OPENING, wrap_context
+from clawmem.runtime import Runtime
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+# What a model needs to hand in what it learned; the verb takes more.
+_HANDED_IN = ("summary", "reflection", "lessons", "decisions", "warnings")
+
+
+def _short(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties of the document that a tool offers, and those that are required."""
+    kept = {key: value for key, value in schema["properties"].items() if key in _HANDED_IN}
+    return {"properties": kept, "required": [key for key in schema["required"] if key in kept]}
+
+
+class Tool(NamedTuple):
+    """A tool: its verb, the names of the verb's parameters that it takes, and what a client is told about it.
+
+    A tool that `reads` sees what the project of the server's folder sees. With `document`, a JSON Schema, its other
+    arguments are the keys of a document that the verb reads from stdin."""
+
+    verb: str
+    title: str
+    about: str
+    takes: tuple[str, ...]
+    reads: bool = False
+    repeatable: bool = False
+    document: Mapping[str, Any] | None = None
+
+
+TOOLS = {
+    "recall": Tool(
+        "recall",
+        "Search the memory",
+        "Search the long-term memory: facts, past conversations, notes, summaries, best first, with ids and dates. Use"
+        " it before you answer a question about the user, earlier work or decisions, and before you store a fact.",
+        ("question", "where", "entity", "as_of", "limit", "include_superseded", "every"),
+        reads=True,
+    ),
+    "context": Tool(
+        "context",
+        "Context for a task",
+        "What the memory knows that bears on a task, as one text within a token budget. Use it once at the start of a"
+        " task. For one question, recall is cheaper.",
+        ("question", "budget", "entity", "as_of"),
+        reads=True,
+    ),
+    "remember": Tool(
+        "remember",
+        "Store a fact",
+        "Store one fact that will still matter in a month: a preference, decision, lesson or correction. One plain"
+        " sentence that begins with the entity's name, with names and dates in full. A known fact is reinforced, not"
+        " repeated. Credentials are refused.",
+        ("text", "entity", "category", "tags", "valid_from", "valid_to", "importance", "scope"),
+        repeatable=True,
+    ),
+    "supersede": Tool(
+        "supersede",
+        "Replace a fact",
+        "Replace a fact that no longer holds or was wrong. Get its id from recall. The old fact is kept, marked.",
+        ("fact", "text", "reason", "valid_from"),
+    ),
+    "why": Tool(
+        "why",
+        "Origin of a fact",
+        "Where a fact comes from: its evidence, commits, author, and the facts before and after it.",
+        ("fact",),
+        reads=True,
+    ),
+    "session_end": Tool(
+        "session end",
+        "End the session",
+        "Hand in what this session taught, when the work is done: a summary, what was learned, lessons, and decisions"
+        " with their reasons. The next session in this project starts with it. Only what is worth a later session.",
+        ("session",),
+        document=_short(SCHEMA),
+    ),
+    "note": Tool(
+        "note",
+        "Note what happened",
+        "Add one line to today's note: what was done, what happened. Facts are learned from it later.",
+        ("text",),
+    ),
+}
+
+
+class ToolCall(Call):
+    """A call of a verb as a tool: nobody watches, and nobody can be asked. Its stdin is a document, if it has one."""
+
+    def __init__(self, runtime: Runtime, document: Mapping[str, Any] | None = None) -> None:
+        super().__init__(runtime)
+        self._document = document
+
+    def stdin(self) -> IO[bytes] | None:
+        """The document as JSON."""
+        return None if self._document is None else BytesIO(json.dumps(self._document).encode())
+
+
+def tool_list() -> list[dict[str, Any]]:
+    """The tools as `tools/list` gives them."""
+    return [_described(name, tool) for name, tool in TOOLS.items()]
+
+
+def call_tool(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> str:
+    """Call a tool and return its answer as text, which is marked where it came out of the memory.
+
+    Raises InvalidInput, with the parameters that the tool has, where the arguments do not fit it."""
+    tool = TOOLS[name]
+    command = _command(tool)
+    taken = {one.name: one for one in command.parameters if one.name in tool.takes}
+    document = None
+    if tool.document is not None:
+        document = {key: value for key, value in arguments.items() if key not in taken and value is not None}
+        arguments = {key: value for key, value in arguments.items() if key in taken}
+    given = _checked(name, taken, arguments)
+    values = {one.name: given.get(one.name, one.default) for one in command.parameters}
+    if document is not None:
+        values["file"] = "-"
+        _ensure_session(given.get("session"), runtime)
+    elif tool.reads and "project" in values:
+        values["project"] = runtime.project()
+    answer: Answer = command.function(ToolCall(runtime, document), **values)
+    text = _text(answer.finished(runtime))
+    return wrap_context(text) if tool.reads and not text.startswith(OPENING) else text
+
+
+def _text(answer: Answer) -> str:
+    rows = answer.lines
+    lines = ["\t".join(row) for row in rows.rows] if isinstance(rows, Table) else list(rows)
+    notes = [f"note: {one}" for one in (*answer.notices, *answer.talk)]
+    return visible("\n".join([*lines, *notes]))
+
+
+def _ensure_session(named: str | None, runtime: Runtime) -> None:
+    """Start a session where the program that runs the agent started none, and the agent names none."""
+    from clawmem.work.sessions.records import current_session  # only for this tool
+    from clawmem.work.sessions.start import start_session
+
+    vault, caller = runtime.vault(), runtime.caller()
+    if named is not None:
+        return
+    try:
+        current_session(vault, caller)
+    except NotFound:
+        start_session(vault, caller, runtime.workflow(), runtime.project())
+
+
+def _command(tool: Tool) -> Command:
+    name, _, word = tool.verb.partition(" ")
+    verb = load(name)
+    return verb if isinstance(verb, Command) else verb[word]
+
+
+def _described(name: str, tool: Tool) -> dict[str, Any]:
+    known = {one.name: one for one in _command(tool).parameters}
+    taken = [known[one] for one in tool.takes]
+    required = [one.name for one in taken if _is_required(one)]
+    document = tool.document or {"properties": {}, "required": []}
+    return {
+        "name": name,
+        "title": tool.title,
+        "description": tool.about,
+        "inputSchema": {
+            "type": "object",
+            "properties": {**document["properties"], **{one.name: _property(one) for one in taken}},
+            "required": [*document["required"], *required],
+            "additionalProperties": False,
+        },
+        "annotations": {
+            "readOnlyHint": tool.reads,
+            "destructiveHint": False,
+            "idempotentHint": tool.reads or tool.repeatable,
+            "openWorldHint": False,
+        },
+    }
+
+
+def _is_required(one: Parameter) -> bool:
+    """Whether the tool needs it: `remember` can also read many facts from a file, which no tool does."""
+    return one.required or one.name == "text"
+
+
+def _property(one: Parameter) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": _TYPES[one.kind]}
+    if one.choices:
+        schema["enum"] = list(one.choices)
+    if one.least is not None:
+        schema["minimum"] = one.least
+    if one.most is not None:
+        schema["maximum"] = one.most
+    if one.repeated:
+        schema = {"type": "array", "items": schema}
+    return {**schema, "description": _about(one)}
+
+
+def _about(one: Parameter) -> str:
+    """The parameter's help, without what only a command line has."""
+    text = one.help
+    for part in (", or - for stdin", "; may be repeated, or several between commas", "; may be repeated"):
+        text = text.replace(part, "")
+    return text.replace(": {choices}", "")
+
+
+def _checked(name: str, taken: Mapping[str, Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    given = {key: value for key, value in arguments.items() if value is not None}
+    for key in given:
+        if key not in taken:
+            near = get_close_matches(key, taken, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            raise InvalidInput(f"{name} has no parameter '{key}'.", f"{hint}It takes {', '.join(taken)}.")
+    for one in taken.values():
+        if one.name not in given and _is_required(one):
+            raise InvalidInput(f"The parameter '{one.name}' of {name} is missing.", _about(one))
+    return {key: _value(taken[key], value) for key, value in given.items()}
+
+
+def _value(one: Parameter, value: Any) -> Any:
+    if not one.repeated:
+        return _single(one, value)
+    rows = value if isinstance(value, list) else [value]
+    return [_single(one, row) for row in rows] or None
+
+
+def _single(one: Parameter, value: Any) -> Any:
+    fits = isinstance(value, one.kind) and (one.kind is bool or not isinstance(value, bool))
+    if one.kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value, fits = float(value), True
+    if not fits:
+        article = "an" if one.kind is int else "a"
+        raise InvalidInput(f"'{one.name}' is {value!r}, which is not {article} {_TYPES[one.kind]}.", _about(one))
+    if one.choices and value not in one.choices:
+        raise InvalidInput(f"'{one.name}' is '{value}'.", f"Choose one of {', '.join(one.choices)}.")
+    if (one.least is not None and value < one.least) or (one.most is not None and value > one.most):
+        most = f" and at most {one.most}" if one.most is not None else ""
+        raise InvalidInput(f"'{one.name}' is {value}.", f"It must be at least {one.least or 0}{most}.")
+    if one.kind is str and "\0" in value:
+        raise InvalidInput(f"'{one.name}' contains a NUL character.", "Leave it out.")
+    return value

@@ -1,0 +1,199 @@
+"""`clawmem hook`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.model.facts.reach import Reach
+from clawmem.model.harness import COMPACT, END, HARNESSES, PROMPT, START, HookCall, events_of, printed, read_call
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import counted
+from clawmem.model.records.caller import Caller
+from clawmem.setup.processes import TooLate, deadline, detach
+from clawmem.vault.git.project import project_of
+from clawmem.vault.state.hook_marks import (
+    DONE,
+    FAILED,
+    LATE,
+    HookMark,
+    HookSession,
+    forget_session,
+    read_session,
+    write_mark,
+    write_session,
+)
+from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.serving.for_hooks import HookText
+
+SECONDS = 2.0
+_HARNESSES = (*HARNESSES, "shell")
+_MOST_BYTES = 4_000_000
+_TRANSCRIPT, _SESSION = "transcript", "session"
+
+
+def hook(call: Call, event: str, harness: str) -> Answer:
+    """It reads what the harness says on stdin and prints what the harness gives to its agent. It always exits with 0
+    and ends after 2 seconds, so that it never blocks an agent; `clawmem status` shows what each hook did."""
+    if harness not in _HARNESSES:
+        raise InvalidInput(f"'{harness}' is not a harness.", f"Choose one of {', '.join(_HARNESSES)}.")
+    began = monotonic()
+    outcome, message, text = DONE, "", ""
+    vault = None
+    try:
+        with deadline(SECONDS):
+            given = _given(call)
+            vault = _runtime(call, given).vault()
+            text, message = _answer(call, vault, event, harness, given)
+    except TooLate:
+        outcome, message = LATE, f"it took longer than {SECONDS:g} s"
+    except Exception as problem:  # noqa: BLE001 - a hook must never stop the agent
+        outcome, message = FAILED, _reason(problem)
+    if vault is not None:
+        _mark(call, vault, harness, event, outcome, message, began)
+    data = {"event": event, "harness": harness, "outcome": outcome, "message": message, "text": text}
+    shown = printed(harness, event, text)
+    return Answer(data, [shown] if shown else [], [message] if outcome != DONE else [])
+
+
+def _given(call: Call) -> HookCall:
+    source = call.stdin()
+    return read_call(source.read(_MOST_BYTES)) if source is not None else HookCall()
+
+
+def _runtime(call: Call, given: HookCall) -> Any:
+    """The runtime in the folder that the harness works in."""
+    return call.runtime.at(Path(given.folder)) if given.folder else call.runtime
+
+
+def _answer(call: Call, vault: Vault, event: str, harness: str, given: HookCall) -> tuple[str, str]:
+    """The text for the agent, and what was done in words."""
+    meaning = events_of(harness).get(event)
+    if meaning is None:
+        raise InvalidInput(f"{harness} has no event '{event}'.", f"Its events are {', '.join(events_of(harness))}.")
+    if meaning in (COMPACT, END):
+        return "", _hand_over(call, vault, harness, given, meaning)
+    done = _text(call, vault, meaning, harness, given)
+    return done.text, f"{counted(len(done.facts), 'fact')} given" if done.text else "nothing to give"
+
+
+def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall) -> HookText:
+    from clawmem.serving.for_hooks import last_summaries, prompt_text, start_text
+
+    caller = _caller(call, harness, given)
+    known = read_session(vault, given.session) if given.session else HookSession()
+    project = _project(call, vault, given)
+    reach = Reach(call.runtime.workflow(), project)
+    if meaning == START:
+        from clawmem.work.sessions.records import list_sessions
+
+        # A new or shortened conversation holds nothing that was shown before.
+        asked = known.asked if given.source in ("compact", "resume") else ""
+        sessions = list_sessions(vault, caller.now).sessions
+        # A repository is a technical task, for which nobody's family or health is shown.
+        about = f"{_short_name(project)} repository {asked}".strip() if project else asked
+        done = start_text(vault, caller, about, reach, last_summaries(sessions, reach, given.session))
+        known = HookSession(asked, done.facts)
+        _begin(call, vault, harness, caller, given, reach)
+    else:
+        assert meaning == PROMPT
+        done = prompt_text(vault, caller, given.prompt, reach, given.session, known.shown)
+        known = HookSession(given.prompt[:500], (*known.shown, *done.facts))
+    if given.session:
+        write_session(vault, given.session, known)
+    return done
+
+
+def _begin(call: Call, vault: Vault, harness: str, caller: Caller, given: HookCall, reach: Reach) -> None:
+    """Register the session, in a process that nobody waits for: it is a commit."""
+    if given.session is None:
+        return
+
+    def start() -> str:
+        from clawmem.work.sessions.start import start_session
+
+        return f"{start_session(vault, caller, reach.workflow, reach.project, session=given.session).record.id} runs"
+
+    _detached(call, vault, harness, _SESSION, start)
+
+
+def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning: str) -> str:
+    """Let the transcript be read by a process that nobody waits for."""
+    known = read_session(vault, given.session) if given.session else HookSession()
+    if meaning == END and given.session:
+        forget_session(vault, given.session)
+    if not given.transcript:
+        return "the harness named no transcript"
+    path = Path(given.transcript).expanduser()
+    project, caller = _project(call, vault, given), _caller(call, harness, given)
+
+    def read() -> str:
+        from clawmem.faces.verbs.ingest import ingest_transcript
+
+        done = ingest_transcript(call, vault, path, project, caller)
+        if meaning == END and given.session:
+            from clawmem.work.sessions.unattended import end_unattended
+
+            end_unattended(vault, caller, given.session, known.asked)
+        return f"{counted(done.added, 'event')} added, {counted(len(done.skipped), 'line')} skipped"
+
+    _detached(call, vault, harness, _TRANSCRIPT, read)
+    return "transcript handed over"
+
+
+def _detached(call: Call, vault: Vault, harness: str, what: str, work: Callable[[], str]) -> None:
+    """Do some work in a process that nobody waits for; its mark says how it ended."""
+
+    def marked() -> None:
+        began = monotonic()
+        try:
+            outcome, message = DONE, work()
+        except Exception as problem:  # noqa: BLE001 - nobody is there but the mark
+            outcome, message = FAILED, _reason(problem)
+        _mark(call, vault, harness, what, outcome, message, began)
+
+    detach(marked)
+
+
+def _project(call: Call, vault: Vault, given: HookCall) -> str | None:
+    named = call.runtime.environment.get("CLAWMEM_PROJECT")
+    folder = Path(given.folder) if given.folder else call.runtime.working_folder
+    return named or project_of(folder, vault.root, call.runtime.home())
+
+
+def _short_name(project: str | None) -> str:
+    return (project or "").rstrip("/").rpartition("/")[2].removesuffix(".git")
+
+
+def _caller(call: Call, harness: str, given: HookCall) -> Caller:
+    return call.runtime.renewed(harness).caller()._replace(session=given.session)
+
+
+def _reason(problem: Exception) -> str:
+    return problem.message if isinstance(problem, ClawmemError) else f"{type(problem).__name__}: {problem}"
+
+
+def _mark(call: Call, vault: Vault, harness: str, event: str, outcome: str, message: str, began: float) -> None:
+    took = round((monotonic() - began) * 1000)
+    try:
+        write_mark(vault, HookMark(harness, event, stamp(call.runtime.now()), outcome, message, took))
+    except (OSError, ClawmemError):
+        return  # a vault that cannot be written still serves
+
+
+VERB = Command(
+    hook,
+    (
+        Parameter("event", "The event by the harness's own name, or start, prompt, compact or end.", required=True),
+        Parameter("harness", "The harness: {choices}.", ("--harness",), default="shell", choices=_HARNESSES),
+    ),
+    {"event": str, "harness": str, "outcome": {DONE, FAILED, LATE}, "message": str, "text": str},
+    ('echo \'{"prompt": "where does Jane live?"}\' | clawmem hook UserPromptSubmit --harness claude-code',),
+)

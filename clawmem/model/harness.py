@@ -1,0 +1,77 @@
+"""Agent harnesses: the programs in which agents run, the names of their events, and what their hooks print.
+
+Sources: the hook references of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, and Cursor (`hooks.json`, version 1).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+START, PROMPT, COMPACT, END = "start", "prompt", "compact", "end"
+"""What happens: a session begins or goes on after a compaction, a person asks, the conversation is about to be
+shortened, a session ends."""
+_CLAUDE = {"SessionStart": START, "UserPromptSubmit": PROMPT, "PreCompact": COMPACT, "SessionEnd": END}
+_HARNESSES: dict[str, dict[str, str]] = {
+    "claude-code": _CLAUDE,
+    "codex": _CLAUDE,
+    "gemini": {"SessionStart": START, "BeforeAgent": PROMPT, "PreCompress": COMPACT, "SessionEnd": END},
+    "cursor": {"sessionStart": START, "preCompact": COMPACT, "sessionEnd": END},
+    "opencode": {},
+    "openclaw": {},
+}
+HARNESSES = tuple(_HARNESSES)
+PLAIN = {one: one for one in (START, PROMPT, COMPACT, END)}
+"""The names of events for a program of one's own; its hooks print plain text."""
+_MOST_ASKED = 2000
+
+
+class HookCall(NamedTuple):
+    """What a harness says when it calls a hook: its session, folder and transcript, and what the person asks."""
+
+    session: str | None = None
+    folder: str | None = None
+    transcript: str | None = None
+    prompt: str = ""
+    source: str = ""
+
+
+def events_of(harness: str) -> Mapping[str, str]:
+    """Return what each event of a harness means, by the event's name."""
+    return {**PLAIN, **_HARNESSES.get(harness, {})}
+
+
+def native_events(harness: str) -> tuple[str, ...]:
+    """Return the names of the events of a harness that clawmem answers."""
+    return tuple(_HARNESSES[harness])
+
+
+def read_call(data: bytes) -> HookCall:
+    """Read what a harness writes to a hook's stdin. What is missing or wrong is left out."""
+    try:
+        given = json.loads(data or b"{}")
+    except (ValueError, RecursionError):
+        return HookCall()
+    if not isinstance(given, dict):
+        return HookCall()
+    roots = given.get("workspace_roots")
+    folder = given.get("cwd") or (roots[0] if isinstance(roots, list) and roots else None)
+    session = given.get("session_id") or given.get("conversation_id")
+    return HookCall(
+        _text(session), _text(folder), _text(given.get("transcript_path")),
+        (_text(given.get("prompt")) or "")[:_MOST_ASKED], _text(given.get("source")) or "",
+    )  # fmt: skip
+
+
+def printed(harness: str, event: str, text: str) -> str:
+    """Return what a hook prints so that the harness gives the text to its model."""
+    if event in PLAIN or harness not in _HARNESSES or not text:
+        return text
+    if harness == "cursor":
+        return json.dumps({"additional_context": text})
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None

@@ -1,0 +1,104 @@
+"""What the hooks of an agent harness give its agent: context at the start, and a short recall for a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.channels import FactFilter
+from clawmem.model.facts.reach import Reach
+from clawmem.model.language.question import STOPWORDS, search_words
+from clawmem.model.language.text import one_line
+from clawmem.model.pages.tokens import shorten, token_bound
+from clawmem.model.records.bounds import QUESTION_CHARACTERS
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import visible_owners
+from clawmem.model.records.event import Event
+from clawmem.model.records.session import SessionRecord
+from clawmem.model.safety.recalled_text import CLOSING
+from clawmem.serving.recall.brief import brief
+from clawmem.serving.recall.recall import RecallQuery, recall_in
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RecallResult
+from clawmem.vault.vault import Vault
+
+START_TOKENS = 1200
+PROMPT_TOKENS = 400
+# A hit scores 1 if it has every word of the question that tells something. A prompt is no question: what has less than
+# this part of it only shares a word. docs/decisions/083 has the figures.
+LEAST_SCORE = 0.35
+_MOST_HITS = 5
+_LEAST_WORDS = 2
+_EARLIER = "## Sessions before this one"
+_SUMMARY_CHARACTERS = 300
+_MOST_EARLIER = 3
+
+
+class HookText(NamedTuple):
+    """The text, or an empty one, and the ids of the facts in it."""
+
+    text: str
+    facts: tuple[str, ...] = ()
+
+
+def start_text(vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[str] = ()) -> HookText:
+    """Return context for a session that begins, within 1,200 tokens.
+
+    `about` names its project and its task, `reach` is its scope, and `earlier` are the summaries of the last sessions
+    in this scope, newest first."""
+    from clawmem.serving.context.context import context  # a prompt needs none of it
+
+    lines = [f"- {shorten(one_line(one), _SUMMARY_CHARACTERS)}\n" for one in earlier]
+    head = f"{_EARLIER}\n{''.join(lines)}" if lines else ""
+    done = context(vault, caller, START_TOKENS - token_bound(head), about[:QUESTION_CHARACTERS] or None, reach=reach)
+    text = done.text.replace(CLOSING, f"{head}{CLOSING}")
+    return HookText(text if "\n- " in text else "", done.facts)
+
+
+def last_summaries(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[str]:
+    """Return the summaries of the last ended sessions in a scope, newest first, each with its day."""
+    ended = [one for one in sessions if one.summary and one.ended and one.id != running]
+    same = [one for one in ended if (one.workflow, one.project) == (reach.workflow, reach.project)]
+    newest = sorted(same, key=lambda one: one.ended or "", reverse=True)[:_MOST_EARLIER]
+    return [f"{(one.ended or '')[:10]}: {one.summary}" for one in newest]
+
+
+def prompt_text(
+    vault: Vault, caller: Caller, prompt: str, reach: Reach, session: str | None, shown: Collection[str]
+) -> HookText:
+    """Return what clearly answers a prompt in the scope of a session, within 400 tokens; nothing for a prompt that asks
+    for nothing.
+
+    Left out are the facts in `shown`, which the session has already, and what was said in the session itself. It is no
+    question of anybody, so it does not count as an access."""
+    words = [one for one in search_words(prompt) if one not in STOPWORDS]
+    if len(words) < _LEAST_WORDS:
+        return HookText("")
+    wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
+    question = " ".join(words)[:QUESTION_CHARACTERS]
+    asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES), least=LEAST_SCORE)
+    result = _fresh(run_query(vault, lambda index: recall_in(vault, index, asked)), session, shown)
+    if not result.ranking:
+        return HookText("")
+    short = brief(result, PROMPT_TOKENS)
+    if short is not None:
+        return HookText(short.text, short.facts)
+    from clawmem.serving.recall.budgeted import recalled_context  # only where more than plain facts was found
+
+    done = recalled_context(vault, caller, question, wanted, result, PROMPT_TOKENS)
+    return HookText(done.text, done.facts)
+
+
+def _tells(event: Event) -> bool:
+    """Whether an event states something: calls and results of tools do not, nor does a question asked before."""
+    return event.kind == "message" and event.role in ("user", "assistant") and not event.text.rstrip().endswith("?")
+
+
+def _fresh(result: RecallResult, session: str | None, shown: Collection[str]) -> RecallResult:
+    heard = tuple(one for one in result.heard if _tells(one.event) and (not session or one.event.session != session))
+    # A fact that only carries its one word over the limit of all is no answer to a prompt.
+    found = tuple(one for one in result.found if one.fact.id not in shown and one.score >= LEAST_SCORE)
+    kept = {id(one) for one in (*heard, *found, *result.noted)}
+    return result._replace(
+        heard=heard, found=found, earlier=None, ranking=tuple(one for one in result.ranking if id(one.hit) in kept)
+    )

@@ -1,0 +1,206 @@
+"""What is wired into each harness: which files, with which entries. Nothing here changes a file."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clawmem.model.harness import native_events
+from clawmem.setup.texts import COMMANDS, SKILL, SKILL_NAME, markdown_command, toml_command
+
+SERVER = "clawmem"
+SHELL = "shell"
+_HOOK_SECONDS = 5
+_TRUST = (
+    "Codex skips hooks that were not trusted, and says nothing: start `codex` once and accept them under 'Hooks need"
+    " review'."
+)
+
+
+class Entry(NamedTuple):
+    """One value in a JSON file, at a path of keys; with `append`, one item of the list there."""
+
+    path: Path
+    keys: tuple[str, ...]
+    value: Any
+    append: bool = False
+
+
+class Block(NamedTuple):
+    """Lines at the end of a file, between two comments that mark them."""
+
+    path: Path
+    text: str
+
+
+class OwnFile(NamedTuple):
+    """A file of clawmem's own."""
+
+    path: Path
+    text: str
+
+
+Step = Entry | Block | OwnFile
+
+
+class VendorCommand(NamedTuple):
+    """A change by the harness's own command line, of one file; `instead` is the same change without it."""
+
+    path: Path
+    program: str
+    add: tuple[str, ...]
+    remove: tuple[str, ...]
+    instead: Step
+
+
+class Wiring(NamedTuple):
+    """All that is wired into one harness: its program, its configuration folder, the changes, and what to know."""
+
+    program: str
+    folder: Path
+    steps: tuple[Step | VendorCommand, ...]
+    notices: tuple[str, ...] = ()
+
+
+def wiring(
+    harness: str, home: Path, environment: Mapping[str, str], program: Sequence[str], vault: str | None
+) -> Wiring:
+    """Return what is wired into a harness. `program` are the first words of clawmem's command line; `vault` is named in
+    each command if the vault would not be found without it."""
+    named = ("--vault", vault) if vault else ()
+
+    def command(*words: str) -> tuple[str, ...]:
+        return (*program, *words, *named)
+
+    return _WIRINGS[harness](home, environment, command)
+
+
+def _claude(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
+    named = environment.get("CLAUDE_CONFIG_DIR")
+    folder = Path(named) if named else home / ".claude"
+    state = folder / ".claude.json" if named else home / ".claude.json"
+    server = command("mcp", "--agent", "claude-code")
+    return Wiring(
+        "claude",
+        folder,
+        (
+            *(
+                Entry(folder / "settings.json", ("hooks", event), {"hooks": [_claude_hook(command, event)]}, True)
+                for event in native_events("claude-code")
+            ),
+            OwnFile(folder / "skills" / SKILL_NAME / "SKILL.md", SKILL),
+            *_commands(folder / "commands"),
+            VendorCommand(
+                state,
+                "claude",
+                ("mcp", "add", "-s", "user", SERVER, "--", *server),
+                ("mcp", "remove", "-s", "user", SERVER),
+                Entry(state, ("mcpServers", SERVER), {"type": "stdio", **_server(server)}),
+            ),
+        ),
+    )
+
+
+def _claude_hook(command: Any, event: str) -> dict[str, Any]:
+    first, *rest = command("hook", event, "--harness", "claude-code")
+    return {"type": "command", "command": first, "args": rest, "timeout": _HOOK_SECONDS}
+
+
+def _codex(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
+    named = environment.get("CODEX_HOME")
+    folder = Path(named) if named else home / ".codex"
+    server = command("mcp", "--agent", "codex")
+    hooks = (
+        Entry(folder / "hooks.json", ("hooks", event), {"hooks": [_shell_hook(command, event, "codex", 3)]}, True)
+        for event in native_events("codex")
+    )
+    block = f"[mcp_servers.{SERVER}]\ncommand = {json.dumps(server[0])}\nargs = {json.dumps(list(server[1:]))}\n"
+    config = folder / "config.toml"
+    add = VendorCommand(
+        config, "codex", ("mcp", "add", SERVER, "--", *server), ("mcp", "remove", SERVER), Block(config, block)
+    )
+    skill = OwnFile(folder / "skills" / SKILL_NAME / "SKILL.md", SKILL)
+    return Wiring("codex", folder, (*hooks, skill, *_commands(folder / "prompts"), add), (_TRUST,))
+
+
+def _gemini(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
+    folder = home / ".gemini"
+    settings = folder / "settings.json"
+    server = command("mcp", "--agent", "gemini")
+    hooks = (
+        # In milliseconds here.
+        Entry(
+            settings, ("hooks", event), {"hooks": [_shell_hook(command, event, "gemini", _HOOK_SECONDS * 1000)]}, True
+        )
+        for event in native_events("gemini")
+    )
+    files = (OwnFile(folder / "commands" / f"{name}.toml", toml_command(name)) for name in COMMANDS)
+    return Wiring("gemini", folder, (*hooks, Entry(settings, ("mcpServers", SERVER), _server(server)), *files))
+
+
+def _opencode(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
+    base = environment.get("XDG_CONFIG_HOME")
+    folder = (Path(base) if base else home / ".config") / "opencode"
+    server = {"type": "local", "command": list(command("mcp", "--agent", "opencode")), "enabled": True}
+    with_comments = folder / "opencode.jsonc"
+    config = with_comments if with_comments.exists() else folder / "opencode.json"
+    note = "OpenCode keeps its sessions in a database: `opencode export ID | clawmem ingest -` adds one."
+    return Wiring("opencode", folder, (Entry(config, ("mcp", SERVER), server), *_commands(folder / "command")), (note,))
+
+
+def _cursor(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
+    folder = home / ".cursor"
+    server = command("mcp", "--agent", "cursor")
+    hooks = (
+        Entry(folder / "hooks.json", ("hooks", event), {"command": words}, True)
+        for event in native_events("cursor")
+        if (words := shlex.join(command("hook", event, "--harness", "cursor")))
+    )
+    version = Entry(folder / "hooks.json", ("version",), 1)
+    steps = (version, *hooks, Entry(folder / "mcp.json", ("mcpServers", SERVER), _server(server)))
+    return Wiring("cursor", folder, (*steps, *_commands(folder / "commands")))
+
+
+def _openclaw(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
+    folder = home / ".openclaw"
+    config = folder / "openclaw.json"
+    server = command("mcp", "--agent", "openclaw")
+    skill = OwnFile(folder / "workspace" / "skills" / SKILL_NAME / "SKILL.md", SKILL)
+    note = "OpenClaw keeps its sessions in a database: `openclaw sessions export-trajectory` writes one for `ingest`."
+    return Wiring("openclaw", folder, (Entry(config, ("mcp", "servers", SERVER), _server(server)), skill), (note,))
+
+
+def _shell(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
+    shell = Path(environment.get("SHELL", "sh")).name
+    rc = {
+        "bash": home / ".bashrc",
+        "zsh": Path(environment.get("ZDOTDIR") or home) / ".zshrc",
+        "fish": Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "fish" / "config.fish",
+    }.get(shell, home / ".profile")
+    words = shlex.join(command()[:1] if len(command()) == 1 else command())
+    name = shell if shell in ("bash", "zsh", "fish") else "sh"
+    line = f"{words} aliases {name} | source\n" if shell == "fish" else f'eval "$({words} aliases {name})"\n'
+    return Wiring(name, rc.parent, (Block(rc, line),))
+
+
+def _server(command: Sequence[str]) -> dict[str, Any]:
+    return {"command": command[0], "args": list(command[1:])}
+
+
+def _shell_hook(command: Any, event: str, harness: str, timeout: int) -> dict[str, Any]:
+    words = shlex.join(command("hook", event, "--harness", harness))
+    return {"type": "command", "command": words, "timeout": timeout}
+
+
+def _commands(folder: Path) -> tuple[OwnFile, ...]:
+    return tuple(OwnFile(folder / f"{name}.md", markdown_command(name, "$ARGUMENTS")) for name in COMMANDS)
+
+
+_WIRINGS = {
+    "claude-code": _claude, "codex": _codex, "gemini": _gemini, "opencode": _opencode, "cursor": _cursor,
+    "openclaw": _openclaw, SHELL: _shell,
+}  # fmt: skip
+HARNESSES = tuple(_WIRINGS)

@@ -1,0 +1,189 @@
+"""The server as a process: pipelined calls, two clients, a lock, a kill in mid-write, and a clean stdout."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.faces.mcp.server import MESSAGE_BYTES, _agent, serve
+from clawmem.runtime import Runtime
+from tests.conftest import Command
+
+Start = Callable[..., "Client"]
+
+
+class Client:
+    """A client of a server that is a process."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self._next = 0
+
+    def send(self, method: str, **params: Any) -> int:
+        self._next += 1
+        message = {"jsonrpc": "2.0", "id": self._next, "method": method, "params": params}
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+        return self._next
+
+    def tool(self, name: str, **arguments: Any) -> int:
+        return self.send("tools/call", name=name, arguments=arguments)
+
+    def take(self) -> Any:
+        assert self.process.stdout
+        return json.loads(self.process.stdout.readline())
+
+    def text(self) -> str:
+        text: str = self.take()["result"]["content"][0]["text"]
+        return text
+
+    def close(self) -> tuple[int, bytes]:
+        _, err = self.process.communicate(timeout=60)
+        return self.process.returncode, err
+
+
+@pytest.fixture
+def start(vault_root: Path, environment: dict[str, str]) -> Iterator[Start]:
+    running = []
+
+    def run(*options: str, folder: Path = vault_root) -> Client:
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-m", "clawmem", "mcp", *options]
+        env = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=env)
+        running.append(process)
+        return Client(process)
+
+    yield run
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_pipelined_writes_of_two_clients_are_all_kept_in_order(start: Start, clawmem: Command) -> None:
+    clients = [start("--agent", "one"), start("--agent", "two")]
+    for number in range(6):
+        for name, client in zip(("Ada", "Bob"), clients, strict=True):
+            client.tool("remember", text=f"{name} owns boat number {number}.", entity=f"areas/people/{name.lower()}")
+    for client in clients:
+        replies = [client.take() for _ in range(6)]
+        assert [one["id"] for one in replies] == [1, 2, 3, 4, 5, 6]
+        assert not any(one["result"]["isError"] for one in replies)
+        assert client.close() == (0, b"")
+    for name in ("ada", "bob"):
+        facts = clawmem("list", "--entity", f"areas/people/{name}", "--limit", "50", "--json").data["facts"]
+        order = sorted(facts, key=lambda one: one["timestamp"])
+        assert sorted(int(one["fact"].rstrip(".").split()[-1]) for one in order) == [*range(6)]
+    log = clawmem("log", "--json", "--limit", "50").data["history"]
+    ada = [one["subject"] for one in log if "Ada owns" in one["subject"]]
+    assert [int(one.rstrip(".").split()[-1]) for one in ada] == [*range(6)]
+    assert clawmem("doctor").code == 0
+
+
+def test_a_lock_is_an_error_to_act_on_and_reads_go_on(start: Start, clawmem: Command, vault_root: Path) -> None:
+    assert clawmem("remember", "Jane prefers tea.").code == 0
+    assert clawmem("config", "set", "lock.wait_seconds", "0.2").code == 0
+    client = start()
+    with (vault_root / ".git/clawmem/lock").open("rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        client.tool("remember", text="Bob prefers coffee.")
+        refused = client.take()["result"]
+        client.tool("recall", question="what does Jane prefer?")
+        assert "tea" in client.text()
+    assert refused["isError"] and "(locked)" in refused["content"][0]["text"]
+    client.tool("remember", text="Bob prefers coffee.")
+    assert client.text().startswith("remembered")
+
+
+def test_a_kill_in_mid_write_loses_no_acknowledged_fact(start: Start, clawmem: Command) -> None:
+    for delay in (0.0, 0.15):
+        client = start()
+        for number in range(20):
+            client.tool("remember", text=f"Item {delay} {number} is in the shed.", entity="areas/shed")
+        acknowledged = client.text()
+        time.sleep(delay)
+        os.kill(client.process.pid, signal.SIGKILL)
+        client.close()
+        kept = clawmem("show", acknowledged.split()[1], "--json")
+        assert kept.code == 0
+    assert clawmem("doctor").code == 0
+    client = start()
+    client.tool("remember", text="The shed is green.", entity="areas/shed")
+    assert client.text().startswith("remembered")
+
+
+def test_without_a_vault_it_answers_and_says_how_to_make_one(start: Start, tmp_path: Path) -> None:
+    client = start(folder=tmp_path)
+    client.send("tools/list")
+    assert len(client.take()["result"]["tools"]) >= 6
+    client.tool("recall", question="x")
+    assert "clawmem init" in client.text()
+    assert client.close()[0] == 0
+
+
+def test_the_client_is_the_agent_where_none_is_named(start: Start, clawmem: Command) -> None:
+    client = start()
+    client.send("initialize", protocolVersion="2025-06-18", clientInfo={"name": "Gemini CLI (mcp)"})
+    client.take()
+    client.tool("remember", text="The tests run with pytest.")
+    fact = client.text().split()[1]
+    assert clawmem("show", fact, "--json").data["fact"]["agent"] == "gemini-cli-mcp"
+
+
+@pytest.mark.parametrize(("name", "agent"), [(None, "agent"), ("", "agent"), ("--", "agent"), ("Ünï x", "n-x")])
+def test_names_of_clients_become_ids(name: str | None, agent: str) -> None:
+    assert _agent(name) == agent
+
+
+def test_a_message_that_is_too_long_is_refused_and_the_next_is_read(environment: dict[str, str]) -> None:
+    long = b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * (2 * MESSAGE_BYTES) + b'"}\n'
+    given, out = io.BytesIO(long + b'\n{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n'), io.BytesIO()
+    serve(given, out, lambda agent: Runtime(environment, Path("/"), None, agent))
+    first, second = map(json.loads, out.getvalue().splitlines())
+    assert first["error"]["code"] == -32700
+    assert second == {"jsonrpc": "2.0", "id": 2, "result": {}}
+
+
+def test_the_first_answer_needs_no_verb(vault_root: Path, environment: dict[str, str]) -> None:
+    """Neither what searches nor what writes is imported before the first call."""
+    ask = b"".join(
+        b'{"jsonrpc": "2.0", "id": 1, "method": "%s"}\n' % one for one in (b"server/discover", b"tools/list")
+    )
+    code = (
+        "import sys; sys.argv[1:] = ['mcp']\n"
+        "from clawmem.faces.cli.plain import run_plain\n"
+        "run_plain(['mcp'])\n"
+        "print([one for one in sys.modules if one.startswith(('clawmem.serving', 'clawmem.memory', 'clawmem.index',"
+        " 'clawmem.faces.mcp.tools', 'typer', 'sqlite3', 'subprocess'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=ask, capture_output=True, cwd=vault_root, env=environment)
+    assert done.stdout.splitlines()[-1] == b"[]", done.stderr.decode()
+
+
+def test_what_else_writes_to_stdout_goes_to_stderr(vault_root: Path, environment: dict[str, str]) -> None:
+    code = (
+        "import os, sys, subprocess, clawmem.faces.mcp.tools as tools\n"
+        "def noisy(name, arguments, runtime):\n"
+        "    print('from Python'); sys.stdout.flush(); subprocess.run(['sh', '-c', 'echo from a child; cat'])\n"
+        "    return 'done'\n"
+        "tools.call_tool = noisy\n"
+        "from clawmem.faces.cli.plain import run_plain\n"
+        "run_plain(['mcp'])\n"
+    )
+    ask = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "note"}}\n' * 2
+    done = subprocess.run([sys.executable, "-c", code], input=ask, capture_output=True, cwd=vault_root, env=environment)
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 1]
+    assert done.stderr.count(b"from Python") == done.stderr.count(b"from a child") == 2

@@ -1,0 +1,109 @@
+"""The tools: their list is made from the tables, and a call says what a model can act on."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.errors import ClawmemError
+from clawmem.faces.mcp.tools import TOOLS, call_tool, tool_list
+from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.model.safety.recalled_text import is_recalled
+from clawmem.runtime import Runtime
+from tests.manual import TOOL_LIST, tool_file
+
+MOST_TOKENS = 2_500
+
+
+@pytest.fixture
+def runtime(vault_root: Path, environment: dict[str, str]) -> Runtime:
+    """The runtime of a client in the fresh vault."""
+    return Runtime({**os.environ, **environment, "CLAWMEM_VAULT": str(vault_root)}, vault_root, None, "cli")
+
+
+def test_the_file_is_the_list() -> None:
+    assert TOOL_LIST.read_text() == tool_file(), "run `make docs`"
+
+
+def test_the_list_is_small() -> None:
+    shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in tool_list()]
+    assert exact_counter()(json.dumps(shown)) < MOST_TOKENS
+
+
+def test_every_tool_says_whether_it_changes_anything() -> None:
+    for one in tool_list():
+        assert one["annotations"]["readOnlyHint"] == TOOLS[one["name"]].reads
+        assert not one["annotations"]["destructiveHint"]
+        assert len(one["description"]) < 2048
+        assert "stdin" not in json.dumps(one) and "--" not in json.dumps(one)
+
+
+def test_a_fact_through_every_tool(runtime: Runtime) -> None:
+    said = call_tool(
+        "remember", {"text": "Jane lives in Oslo.", "entity": "areas/people/jane", "tags": ["home"]}, runtime
+    )
+    first = said.split()[1]
+    assert said.startswith("remembered: fact_")
+    found = call_tool("recall", {"question": "where does Jane live?", "where": ["facts"], "limit": 3}, runtime)
+    assert first in found and is_recalled(found)
+    replaced = call_tool("supersede", {"fact": first, "text": "Jane lives in Bergen.", "reason": "She moved."}, runtime)
+    assert "Jane lives in Bergen." in replaced
+    origin = call_tool("why", {"fact": first}, runtime)
+    assert "was: Jane lives in Oslo." in origin and is_recalled(origin)
+    text = call_tool("context", {"question": "visit Jane", "budget": 300}, runtime)
+    assert "Bergen" in text and text.count("<clawmem-context>") == 1
+    assert call_tool("note", {"text": "Met Jane."}, runtime).startswith("noted in")
+    assert "every" not in call_tool("recall", {"question": "nothing like this xyzzy"}, runtime).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "says"),
+    [
+        ("recall", {}, "'question' of recall is missing"),
+        ("recall", {"question": None}, "'question' of recall is missing"),
+        ("recall", {"question": "  "}, "The question is empty."),
+        ("recall", {"question": 3}, "not a string"),
+        ("recall", {"questoin": "x", "question": "y"}, "no parameter 'questoin'"),
+        ("recall", {"question": "x", "limit": 0}, "'limit' is 0"),
+        ("recall", {"question": "x", "limit": True}, "not an integer"),
+        ("recall", {"question": "x", "limit": 2.5}, "not an integer"),
+        ("recall", {"question": "x", "where": ["facts", "drawers"]}, "'where' is 'drawers'"),
+        ("recall", {"question": "x\0y"}, "NUL"),
+        ("recall", {"question": "x", "entity": "projects/none"}, "no entity"),
+        ("recall", {"question": "x", "as_of": "soon"}, "soon"),
+        ("context", {"budget": 1}, "budget"),
+        ("remember", {"text": f"My key is ghp_{'x1Y2z3W4v5' * 3}a1B2c3"}, "credential"),
+        ("remember", {"text": "x", "tags": [1]}, "not a string"),
+        ("supersede", {"fact": "fact_nope", "text": "y"}, "fact_nope"),
+        ("why", {"fact": ""}, ""),
+    ],
+)
+def test_arguments_that_are_wrong(runtime: Runtime, tool: str, arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(ClawmemError) as caught:
+        call_tool(tool, arguments, runtime)
+    assert says in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_a_session_is_handed_in_and_started_where_none_runs(runtime: Runtime) -> None:
+    document = {"summary": "Moved the build to clang.", "reflection": {"learned": [], "watch_for": []},
+                "lessons": ["Run make clean after a change of the compiler."]}  # fmt: skip
+    with pytest.raises(ClawmemError, match="reflection: is missing"):
+        call_tool("session_end", {"summary": "Nothing."}, runtime)
+    text = call_tool("session_end", document, runtime.renewed("cli"))
+    assert text.startswith("ended ses_") and "Run make clean" in text
+    with pytest.raises(ClawmemError):
+        call_tool("session_end", {**document, "session": "none"}, runtime.renewed("cli"))
+
+
+def test_reads_see_the_project_of_the_folder(runtime: Runtime, tmp_path: Path) -> None:
+    for name in ("boat", "plane"):
+        (tmp_path / name).mkdir()
+    boat, plane = (runtime.at(tmp_path / name) for name in ("boat", "plane"))
+    call_tool("remember", {"text": "The build uses clang.", "scope": "project"}, boat)
+    assert "clang" in call_tool("recall", {"question": "what does the build use?"}, boat)
+    assert "clang" not in call_tool("recall", {"question": "what does the build use?"}, plane)
+    assert "clang" not in call_tool("context", {"question": "fix the build"}, plane)

@@ -1,0 +1,207 @@
+"""`clawmem hook` as the process that a harness starts: always exit code 0, in time, and only what helps."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.model.harness import HARNESSES, native_events
+from tests.conftest import Command, Result
+
+SESSION = "4f1c0a"
+ASKED = "which compiler does the boat build use?"
+IDLE = ["", "yes", "go on please", "ok, do it", "rename the variable in the parser", "🙂" * 900]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a git repository that has a remote."""
+    folder = tmp_path / "site"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".git/config").write_text('[remote "origin"]\n\turl = https://git.example.org/ada/boat.git\n')
+    return folder
+
+
+def say(clawmem: Command, vault: Path, event: str, folder: Path, harness: str = "claude-code", **more: Any) -> Result:
+    """Call a hook as a harness does."""
+    given = json.dumps({"session_id": SESSION, "cwd": str(folder), "hook_event_name": event, **more})
+    return clawmem("hook", event, "--harness", harness, given=given, cwd=folder, env={"CLAWMEM_VAULT": str(vault)})
+
+
+def context(done: Result) -> str:
+    """The text that reaches the agent."""
+    assert done.code == 0, done.err
+    return json.loads(done.out)["hookSpecificOutput"]["additionalContext"] if done.out.strip() else ""
+
+
+def marks(vault: Path) -> dict[str, str]:
+    return {one.stem: json.loads(one.read_text())["outcome"] for one in (vault / ".git/clawmem/hooks").glob("*.json")}
+
+
+def until_read(vault: Path, harness: str = "claude-code") -> dict[str, Any]:
+    """Wait for the process that nobody waits for; returns its mark."""
+    path = vault / f".git/clawmem/hooks/{harness}-transcript.json"
+    for _ in range(300):
+        if path.exists():
+            held: dict[str, Any] = json.loads(path.read_text())
+            return held
+        time.sleep(0.1)
+    raise AssertionError("the transcript was not read")
+
+
+def test_a_prompt_gets_what_answers_it_and_once(clawmem: Command, vault_root: Path, project: Path) -> None:
+    assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
+    assert clawmem("remember", "Ada's sister lives in Oslo.").code == 0
+    first = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
+    assert "clang" in first and "sister" not in first and first.startswith("<clawmem-context>")
+    again = say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED)
+    assert context(again) == ""
+    assert marks(vault_root) == {"claude-code-UserPromptSubmit": "done"}
+
+
+@pytest.mark.parametrize(
+    "prompt", ["", "yes", "go on please", "ok, do it", "rename the variable in the parser", "🙂" * 900]
+)
+def test_a_prompt_that_asks_for_nothing_gets_nothing(
+    clawmem: Command, vault_root: Path, project: Path, prompt: str
+) -> None:
+    assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
+    assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
+
+
+def test_a_session_starts_with_its_project_and_after_a_compaction_with_its_task(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
+    assert clawmem("remember", "Ada's sister lives in Oslo.").code == 0
+    assert clawmem("remember", "The parser reads YAML with a bounded depth.").code == 0
+    start = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    assert "clang" in start and "sister" not in start and "YAML" not in start
+    say(clawmem, vault_root, "UserPromptSubmit", project, prompt="how deep does the parser read YAML?")
+    after = context(say(clawmem, vault_root, "SessionStart", project, source="compact"))
+    assert "YAML" in after and "sister" not in after
+
+
+def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_root: Path, project: Path) -> None:
+    transcript = project / "t.jsonl"
+    lines = [
+        {"type": "user", "uuid": "u1", "sessionId": SESSION, "timestamp": "2026-03-02T10:00:00Z", "cwd": str(project),
+         "gitBranch": "main", "message": {"role": "user", "content": "We build with clang."}},
+        {"type": "attachment", "uuid": "u2", "sessionId": SESSION, "attachment": {"type": "hook_additional_context",
+         "content": "<clawmem-context>\n- Ada keeps bees.\n</clawmem-context>"}},
+    ]  # fmt: skip
+    transcript.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    began = time.monotonic()
+    done = say(clawmem, vault_root, "PreCompact", project, transcript_path=str(transcript), trigger="auto")
+    assert (done.code, done.out.strip()) == (0, "")
+    assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
+    (vault_root / ".git/clawmem/hooks/claude-code-transcript.json").unlink()
+    say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript), reason="exit")
+    assert until_read(vault_root)["message"] == "0 events added, 0 lines skipped"
+    assert time.monotonic() - began < 60
+    (event,) = [json.loads(line) for line in (vault_root / "ledger/2026-03-02.jsonl").read_text().splitlines()]
+    assert event["metadata"] == {
+        "project": "https://git.example.org/ada/boat.git", "cwd": str(project), "branch": "main",
+    }  # fmt: skip
+
+
+def test_what_fails_is_marked_and_the_agent_goes_on(clawmem: Command, vault_root: Path, project: Path) -> None:
+    done = say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(project / "none.jsonl"))
+    assert done.code == 0
+    assert until_read(vault_root)["outcome"] == "failed"
+    assert say(clawmem, vault_root, "Moonrise", project).code == 0
+    assert marks(vault_root)["claude-code-Moonrise"] == "failed"
+    state = clawmem("status", "--json").data["hooks"]
+    assert {one["event"] for one in state} == {"SessionEnd", "Moonrise", "transcript"}
+    problems = clawmem("doctor", "--json").data["problems"]
+    assert len([one for one in problems if one["check"] == "hook"]) == 2
+
+
+def test_without_a_vault_or_a_folder_or_an_input_the_exit_code_is_0(clawmem: Command, tmp_path: Path) -> None:
+    for words in (["hook"], ["hook", "SessionStart", "--harness", "none"], ["hook", "SessionStart", "--moon"]):
+        assert clawmem(*words, cwd=tmp_path).code == 0
+    assert clawmem("hook", "SessionStart", given=b"\xff[{", cwd=tmp_path).code == 0
+    done = clawmem("hook", "SessionStart", given=json.dumps({"cwd": "/nowhere/at/all"}), cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+
+
+def test_it_ends_in_time_where_the_input_does_not(vault_root: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "clawmem", "hook", "SessionStart", "--harness", "claude-code"]
+    began = time.monotonic()
+    with subprocess.Popen(command, cwd=vault_root, env=environment, stdin=subprocess.PIPE) as process:
+        assert process.wait(timeout=30) == 0
+        assert time.monotonic() - began < 10
+    assert marks(vault_root) == {}
+
+
+def test_a_damaged_vault_stops_nobody(clawmem: Command, vault_root: Path, project: Path) -> None:
+    assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
+    (vault_root / ".git/clawmem/index.sqlite").write_bytes(b"no database")
+    (vault_root / "clawmem.yaml").write_text("format: [\n")
+    assert say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED).code == 0
+
+
+@pytest.mark.parametrize("harness", [one for one in HARNESSES if native_events(one)])
+def test_every_event_of_every_harness(harness: str, clawmem: Command, vault_root: Path, project: Path) -> None:
+    assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
+    for event in native_events(harness):
+        assert say(clawmem, vault_root, event, project, harness, prompt=ASKED).code == 0
+    assert set(marks(vault_root).values()) == {"done"}
+
+
+def test_it_imports_only_what_it_needs(vault_root: Path, environment: dict[str, str]) -> None:
+    code = (
+        "import sys; from clawmem.faces.cli.plain import run_plain\n"
+        "run_plain(['hook', sys.argv[1], '--harness', 'claude-code'])\n"
+        "bad = ('typer', 'rich', 'git', 'yaml', 'tiktoken', 'subprocess', 'threading', 'clawmem.learning', 'inspect')\n"
+        "print([one for one in bad if one in sys.modules])"
+    )
+    # The first process of all reads the settings, which are then kept as JSON.
+    imported = []
+    for event in ("SessionStart", "UserPromptSubmit", "SessionEnd"):
+        given = json.dumps({"prompt": ASKED, "cwd": str(vault_root)}).encode()
+        done = subprocess.run(
+            [sys.executable, "-c", code, event], input=given, capture_output=True, cwd=vault_root, env=environment
+        )
+        imported.append(done.stdout.splitlines()[-1])
+    assert imported[1:] == [b"[]", b"[]"]
+    assert os.path.exists(vault_root / ".git/clawmem/hooks")  # noqa: PTH110
+
+
+def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_root: Path, project: Path) -> None:
+    transcript = project / "t.jsonl"
+    transcript.write_text('{"role": "user", "content": "Hello.", "timestamp": "2026-03-02T10:00:00Z"}\n')
+    say(clawmem, vault_root, "SessionStart", project, source="startup")
+    for _ in range(300):
+        if "claude-code-session" in marks(vault_root):
+            break
+        time.sleep(0.1)
+    say(clawmem, vault_root, "UserPromptSubmit", project, prompt="Move the boat build to clang.")
+    (session,) = clawmem("session", "list", "--json").data["sessions"]
+    assert (session["id"], session["state"]) == (SESSION, "open")
+    assert session["project"] == "https://git.example.org/ada/boat.git"
+    say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript))
+    until_read(vault_root)
+    (session,) = clawmem("session", "list", "--json").data["sessions"]
+    assert session["state"] == "ended"
+    assert "Move the boat build to clang." in session["summary"]
+    other = say(clawmem, vault_root, "SessionStart", project, session_id="other")
+    assert "Move the boat build to clang." in context(other)
+
+
+def test_another_project_sees_nothing_of_it(clawmem: Command, vault_root: Path, project: Path, tmp_path: Path) -> None:
+    done = clawmem("remember", "The boat build uses the compiler clang.", "--scope", "project", cwd=project,
+                   env={"CLAWMEM_VAULT": str(vault_root)})  # fmt: skip
+    assert done.code == 0, done.err
+    (tmp_path / "plane").mkdir()
+    assert "clang" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
+    for event in ("SessionStart", "UserPromptSubmit"):
+        assert context(say(clawmem, vault_root, event, tmp_path / "plane", prompt=ASKED)) == ""

@@ -1,0 +1,248 @@
+"""`clawmem setup` on real files: no configuration, other people's entries, broken files, links, no right to write."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clawmem.setup.harnesses import HARNESSES
+from clawmem.setup.texts import SHELLS
+from tests.conftest import Command, Result
+
+OTHERS = """\
+{
+  // my own
+  "theme": "dark",
+  "hooks": {
+    "SessionStart": [{"hooks": [{"type": "command", "command": "true"}]}], // keep
+  },
+  "mcpServers": {"other": {"command": "other"}},
+  "mcp": {"other": {"type": "local"}, "servers": {"x": {}}},
+}
+"""
+JSON_FILES = {
+    "claude-code": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+    "opencode": ".config/opencode/opencode.json",
+    "cursor": ".cursor/mcp.json",
+    "openclaw": ".openclaw/openclaw.json",
+}
+Setup = Callable[..., Result]
+
+
+@pytest.fixture
+def home(environment: dict[str, str]) -> Path:
+    return Path(environment["HOME"])
+
+
+@pytest.fixture
+def setup(clawmem: Command, vault_root: Path, tmp_path: Path) -> Setup:
+    """Run setup where no harness is installed."""
+    place = tmp_path / "bin"
+    place.mkdir()
+    git = shutil.which("git")
+    assert git
+    (place / "git").symlink_to(git)
+
+    def run(*words: str, **env: str) -> Result:
+        given = {"CLAWMEM_VAULT": str(vault_root), "PATH": str(place), "SHELL": "/bin/bash", **env}
+        return clawmem("setup", *words, env=given)
+
+    return run
+
+
+def files(home: Path) -> dict[str, bytes]:
+    """Every file of the home, without the state of git and of clawmem."""
+    found = (one for one in home.rglob("*") if one.is_file())
+    return {str(one.relative_to(home)): one.read_bytes() for one in found if ".config/clawmem" not in str(one)}
+
+
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_without_any_configuration(setup: Setup, home: Path, harness: str) -> None:
+    before, folders = files(home), {one for one in home.rglob("*") if one.is_dir()}
+    done = setup(harness)
+    assert done.code == 0, done.err
+    assert files(home) != before
+    again = setup(harness)
+    assert (again.code, again.out.strip()) == (0, f"{harness} is set up already")
+    assert setup(harness, "--remove").code == 0
+    assert files(home) == before
+    left = {one for one in home.rglob("*") if one.is_dir()} - folders
+    assert not [one for one in left if ".local" not in str(one) and one.name != ".config" and "clawmem" not in str(one)]
+
+
+@pytest.mark.parametrize("harness", JSON_FILES)
+def test_other_peoples_entries_and_comments_stay(setup: Setup, home: Path, harness: str) -> None:
+    path = home / JSON_FILES[harness]
+    path.parent.mkdir(parents=True)
+    path.write_text(OTHERS)
+    before = files(home)
+    assert setup(harness, "--dry-run").code == 0
+    assert files(home) == before
+    assert setup(harness).code == 0
+    text = path.read_text()
+    assert "clawmem" in text and "// my own" in text and "// keep" in text
+    assert setup(harness, "--remove").code == 0
+    assert files(home) == before
+
+
+@pytest.mark.parametrize("harness", JSON_FILES)
+def test_what_others_change_meanwhile_stays(setup: Setup, home: Path, harness: str) -> None:
+    path = home / JSON_FILES[harness]
+    path.parent.mkdir(parents=True)
+    path.write_text(OTHERS)
+    assert setup(harness).code == 0
+    path.write_text(path.read_text().replace('"dark"', '"light"'))
+    assert setup(harness).code == 0  # again, after the change
+    path.write_text(path.read_text().replace("// my own", "// our own"))
+    done = setup(harness, "--remove")
+    assert done.code == 0
+    assert path.read_text() == OTHERS.replace('"dark"', '"light"').replace("// my own", "// our own")
+
+
+@pytest.mark.parametrize("harness", JSON_FILES)
+def test_a_broken_file_changes_nothing(setup: Setup, home: Path, harness: str) -> None:
+    path = home / JSON_FILES[harness]
+    path.parent.mkdir(parents=True)
+    path.write_text('{\n  "hooks": {,\n}\n')
+    before = files(home)
+    done = setup(harness)
+    assert done.code == 2
+    assert "line 2" in done.err and "nothing was changed" in done.err
+    assert files(home) == before
+
+
+def test_a_link_stays_a_link(setup: Setup, home: Path) -> None:
+    real = home / "dotfiles/settings.json"
+    real.parent.mkdir()
+    real.write_text(OTHERS)
+    link = home / ".claude/settings.json"
+    link.parent.mkdir()
+    link.symlink_to(real)
+    assert setup("claude-code").code == 0
+    assert link.is_symlink() and "clawmem" in real.read_text()
+    assert setup("claude-code", "--remove").code == 0
+    assert link.is_symlink() and real.read_text() == OTHERS
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root may write everywhere")
+def test_without_the_right_to_write_nothing_changes(
+    vault_root: Path, environment: dict[str, str], home: Path, tmp_path: Path
+) -> None:
+    path = home / ".cursor/mcp.json"
+    path.parent.mkdir()
+    path.write_text(OTHERS)
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    before = files(home)
+    command = ["clawmem", "setup", "cursor"]
+    words = [sys.executable, "-m", *command]
+    if os.geteuid() == 0:
+        words = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", *words]
+    env = {**environment, "CLAWMEM_VAULT": str(vault_root)}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, "may not be written" in done.stderr) == (1, True), done.stderr
+    assert files(home) == before
+
+
+def test_a_file_that_somebody_else_wrote_stays(setup: Setup, home: Path) -> None:
+    mine = home / ".claude/commands/recall.md"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine\n")
+    config = home / ".claude.json"
+    config.write_text('{"mcpServers": {"clawmem": {"command": "other"}}}')
+    done = setup("claude-code")
+    assert done.code == 0
+    assert done.err.count("was left as it is") == 2
+    assert setup("claude-code", "--remove").code == 0
+    assert mine.read_text() == "mine\n"
+    assert "other" in config.read_text()
+
+
+CODEX = """\
+#!/bin/sh
+config="$HOME/.codex/config.toml"
+case "$1 $2" in
+  "mcp add") name=$3; shift 4; printf '\\n[mcp_servers.%s]\\ncommand = "%s"\\n' "$name" "$*" >> "$config";;
+  "mcp remove") sed -i '/^\\[mcp_servers.clawmem\\]/,$d' "$config";;
+  *) exit 3;;
+esac
+"""
+
+
+def test_the_command_of_the_vendor_is_used_where_there_is_one(setup: Setup, home: Path, tmp_path: Path) -> None:
+    for name in ("sh", "sed", "printf"):
+        found = shutil.which(name)
+        assert found
+        (tmp_path / "bin" / name).symlink_to(found)
+    program = tmp_path / "bin/codex"
+    program.write_text(CODEX)
+    program.chmod(0o755)
+    config = home / ".codex/config.toml"
+    config.parent.mkdir()
+    config.write_text('# mine\nmodel = "m"\n')
+    before = files(home)
+    done = setup("codex")
+    assert done.code == 0 and "changed by `codex mcp add`" in done.out and "trusted" in done.err
+    assert "--agent codex" in config.read_text() and ">>>" not in config.read_text()
+    assert setup("codex").code == 0
+    assert config.read_text().count("mcp_servers.clawmem") == 1
+    assert setup("codex", "--remove").code == 0
+    assert files(home) == before
+    assert setup("codex").code == 0
+    config.write_text("# ours\n" + config.read_text())
+    assert setup("codex", "--remove").code == 0
+    assert config.read_text().startswith("# ours\n# mine\n") and "clawmem" not in config.read_text()
+    program.write_text("#!/bin/sh\nexit 5\n")
+    done = setup("codex")
+    assert done.code == 0 and "edited directly" in done.err
+    assert ">>> clawmem >>>" in config.read_text()
+
+
+def test_the_list_and_what_doctor_finds(setup: Setup, clawmem: Command, home: Path) -> None:
+    assert setup("codex").code == 0
+    rows = {one["harness"]: one["state"] for one in setup("--list", "--json").data["harnesses"]}
+    assert rows["codex"] == "set up" and rows["cursor"] == "not set up"
+    (home / ".codex/hooks.json").unlink()
+    rollout = home / ".codex/sessions/2027/01/01/rollout-x.jsonl"
+    rollout.parent.mkdir(parents=True)
+    rollout.write_text("{}\n")
+    os.utime(rollout, (2_000_000_000, 2_000_000_000))
+    said = [one["message"] for one in clawmem("doctor", "--json").data["problems"] if one["check"] == "harness"]
+    assert len(said) == 2
+    assert "is gone" in said[0] + said[1] and "until you trust them" in said[0] + said[1]
+    rows = {one["harness"]: one["state"] for one in setup("--list", "--json").data["harnesses"]}
+    assert rows["codex"] == "incomplete"
+
+
+def test_wrong_words(setup: Setup) -> None:
+    assert setup("emacs").code == 2
+    assert setup().code == 2
+    assert setup("cursor", "--remove").out.strip() == "cursor is not set up; nothing was removed"
+
+
+@pytest.mark.parametrize("shell", [one if one != "sh" else "dash" for one in SHELLS])
+def test_the_functions_work_in_a_shell(
+    shell: str, clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"there is no {shell}")
+    script = clawmem("aliases", "sh" if shell == "dash" else shell).out
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/clawmem").write_text(f'#!/bin/sh\nexec {sys.executable} -m clawmem "$@"\n')
+    (tmp_path / "bin/clawmem").chmod(0o755)
+    load = script + "\nremember 'Ada keeps bees.' --quiet\nrecall 'what does Ada keep?'\nmemory 'bees'\n"
+    path = f"{tmp_path / 'bin'}:{environment['PATH']}"
+    env = {**environment, "PATH": path, "CLAWMEM_VAULT": str(vault_root), "CLAWMEM_AGENT": "sandbox"}
+    done = subprocess.run([program, "-c", load], env=env, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "sandbox: Ada keeps bees." in done.stdout
+    assert "<clawmem-context>" in done.stdout

@@ -1,0 +1,164 @@
+"""The whole loop in the real programs, against a stand-in for their model: `make harness`.
+
+They are large and come from npm, so a normal run leaves them out. Set up; a session that works; the next session, which
+knows what the first one said; everything out again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.harness.model_api import ModelApi, model_api
+
+pytestmark = pytest.mark.harness
+PROGRAMS = Path(__file__).parent.parent.parent / ".harness" / "node_modules"
+CLAWMEM = [sys.executable, "-m", "clawmem"]
+FACT = "The boat project builds with the compiler clang."
+ASKED = "Which compiler does the boat project build with?"
+
+
+class Place(NamedTuple):
+    """A home with a vault, a project, and the model's stand-in."""
+
+    home: Path
+    project: Path
+    environment: dict[str, str]
+    api: ModelApi
+
+    def run(self, *command: str, limit: int = 120) -> str:
+        done = subprocess.run(
+            command, cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=limit,
+        )  # fmt: skip
+        assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
+        return done.stdout
+
+    def clawmem(self, *words: str) -> str:
+        return self.run(*CLAWMEM, *words)
+
+    def marks(self, harness: str) -> dict[str, str]:
+        held = json.loads(self.clawmem("status", "--json"))["data"]["hooks"]
+        return {one["event"]: one["outcome"] for one in held if one["harness"] == harness}
+
+    def until(self, harness: str, event: str) -> None:
+        for _ in range(100):
+            if event in self.marks(harness):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{harness} never did {event}")
+
+    def files(self) -> dict[str, bytes]:
+        known = (".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json",
+                 ".config/opencode/opencode.json")  # fmt: skip
+        return {name: (self.home / name).read_bytes() for name in known if (self.home / name).exists()}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    home, project = tmp_path / "home", tmp_path / "boat"
+    home.mkdir()
+    project.mkdir()
+    (home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    folders = [PROGRAMS / ".bin", PROGRAMS / "@anthropic-ai/claude-code-linux-x64", PROGRAMS / "opencode-linux-x64/bin"]
+    path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
+    with model_api() as api:
+        environment = {
+            "PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "ANTHROPIC_BASE_URL": api.address,
+            "ANTHROPIC_API_KEY": "none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1",
+            "GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": api.address, "SHELL": "/bin/bash",
+        }  # fmt: skip
+        here = Place(home, project, environment, api)
+        here.run("git", "init", "-q")
+        here.run("git", "remote", "add", "origin", "https://git.example.org/ada/boat.git")
+        here.clawmem("init")
+        here.clawmem("remember", FACT)
+        here.clawmem("remember", "The sister of Ada lives in Oslo.")
+        (home / ".codex").mkdir()
+        (home / ".codex/config.toml").write_text(
+            f'# my own\nmodel = "m"\nmodel_provider = "fake"\n[model_providers.fake]\nname = "fake"\n'
+            f'base_url = "{api.address}/v1"\nwire_api = "responses"\n'
+        )
+        (home / ".gemini").mkdir()
+        (home / ".gemini/settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}\n')
+        yield here
+
+
+COMMANDS: dict[str, Sequence[str]] = {
+    "claude-code": ("claude", "-p", "{prompt}", "--allowedTools", "mcp__clawmem__recall,mcp__clawmem__remember"),
+    "codex": ("codex", "exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check", "{prompt}"),
+    "gemini": ("gemini", "--skip-trust", "-y", "-m", "gemini-2.5-flash", "-p", "{prompt}"),
+}
+EVENTS = {
+    "claude-code": ("SessionStart", "UserPromptSubmit", "SessionEnd"),
+    "codex": ("SessionStart", "UserPromptSubmit", "SessionEnd"),
+    "gemini": ("SessionStart", "BeforeAgent", "SessionEnd"),
+}
+
+
+@pytest.mark.parametrize("harness", COMMANDS)
+def test_the_loop(place: Place, harness: str) -> None:
+    program, *words = COMMANDS[harness]
+    if shutil.which(program, path=place.environment["PATH"]) is None:
+        pytest.skip(f"{program} is not installed: make harness")
+    before = place.files()
+    place.clawmem("setup", harness)
+
+    def ask(prompt: str) -> None:
+        place.run(program, *(word.replace("{prompt}", prompt) for word in words))
+
+    place.api.tool, place.api.arguments = "recall", {"question": ASKED}
+    ask("We never push on Fridays, remember that for the boat project.")
+    place.until(harness, "transcript")
+    assert {place.marks(harness)[event] for event in EVENTS[harness]} == {"done"}
+    assert place.api.seen().count("compiler clang") >= 2, "neither the hook nor the tool reached the model"
+    assert "sister" not in place.api.seen()
+    assert place.marks(harness)["transcript"] == "done"
+
+    place.clawmem("heartbeat")
+    place.api.tool = ""
+    place.api.requests.clear()
+    ask("On which day of the week do we never push the boat project?")
+    assert "Fridays" in place.api.seen(), "the next session does not know what the first one said"
+    events = json.loads(place.clawmem("recall", "compiler clang", "--in", "events", "--json"))["data"]["events"]
+    assert not [one for one in events if not one.get("recalled") and one["role"] == "user" and "clang" in one["text"]]
+    place.clawmem("setup", harness, "--remove")
+    after = place.files()
+    assert {name: after.get(name) for name in before} == before or harness == "gemini"
+    assert b"clawmem" not in b"".join(after.values())
+
+
+def test_codex_says_nothing_of_hooks_that_are_not_trusted_but_doctor_does(place: Place) -> None:
+    if shutil.which("codex", path=place.environment["PATH"]) is None:
+        pytest.skip("codex is not installed: make harness")
+    place.clawmem("setup", "codex")
+    place.run("codex", "exec", "--skip-git-repo-check", "Hello there.")
+    assert place.marks("codex") == {}
+    assert "until you trust them" in place.clawmem("doctor")
+
+
+def test_opencode_lists_the_server_and_its_export_is_read(place: Place) -> None:
+    if shutil.which("opencode", path=place.environment["PATH"]) is None:
+        pytest.skip("opencode is not installed: make harness")
+    place.clawmem("setup", "opencode")
+    assert "clawmem" in place.run("opencode", "mcp", "list")
+    place.clawmem("setup", "opencode", "--remove")
+
+
+def test_the_plugin_validates_and_installs(place: Place) -> None:
+    if shutil.which("claude", path=place.environment["PATH"]) is None:
+        pytest.skip("claude is not installed: make harness")
+    plugins = Path(__file__).parent.parent.parent / "plugins/claude-code"
+    assert "passed" in place.run("claude", "plugin", "validate", str(plugins)).lower()
+    place.run("claude", "plugin", "marketplace", "add", str(plugins))
+    place.run("claude", "plugin", "install", "clawmem@clawmem")
+    assert "clawmem" in place.run("claude", "plugin", "list")

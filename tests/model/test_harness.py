@@ -1,0 +1,39 @@
+"""What harnesses say to hooks and what they want to hear, as their references show it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clawmem.model.harness import HARNESSES, HookCall, events_of, native_events, printed, read_call
+
+CLAUDE = {"session_id": "s1", "transcript_path": "/t.jsonl", "cwd": "/srv/site", "hook_event_name": "UserPromptSubmit",
+          "prompt": "Count.", "permission_mode": "default"}  # fmt: skip
+
+
+def test_what_a_harness_says() -> None:
+    assert read_call(json.dumps(CLAUDE).encode()) == HookCall("s1", "/srv/site", "/t.jsonl", "Count.")
+    cursor = {"conversation_id": "c1", "workspace_roots": ["/srv/site"], "hook_event_name": "sessionStart"}
+    assert read_call(json.dumps(cursor).encode()) == HookCall("c1", "/srv/site")
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"no json", b"[]", b'{"cwd": 3, "prompt": null, "session_id": ["x"]}', b"[" * 9999]
+)
+def test_what_is_wrong_is_left_out(data: bytes) -> None:
+    assert read_call(data) == HookCall()
+
+
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_each_event_gets_the_form_of_its_harness(harness: str) -> None:
+    for event in native_events(harness):
+        shown = printed(harness, event, "Ada keeps bees.")
+        held = json.loads(shown)
+        if harness == "cursor":
+            assert held == {"additional_context": "Ada keeps bees."}
+        else:
+            assert held["hookSpecificOutput"] == {"hookEventName": event, "additionalContext": "Ada keeps bees."}
+        assert printed(harness, event, "") == ""
+    assert printed(harness, "start", "text") == "text"
+    assert set(events_of(harness).values()) == {"start", "prompt", "compact", "end"}
