@@ -25,7 +25,7 @@ from clawmem.vault.vault import Vault
 START_TOKENS = 1200
 PROMPT_TOKENS = 400
 # A hit scores 1 if it has every word of the question that tells something. A prompt is no question: what has less than
-# this part of it only shares a word. docs/decisions/083 has the figures.
+# this part of it only shares a word. docs/decisions/080 has the figures.
 LEAST_SCORE = 0.35
 _MOST_HITS = 5
 _LEAST_WORDS = 2
