@@ -27,8 +27,8 @@ class Asked(NamedTuple):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The messages of the request."""
-        return list(self.body["messages"])
+        """The messages of the request; a request for vectors has none."""
+        return list(self.body.get("messages", ()))
 
     @property
     def events(self) -> list[dict[str, Any]]:

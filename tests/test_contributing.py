@@ -106,13 +106,13 @@ def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
 
 def test_an_ingest_format_is_in_completion_help_and_manual_by_its_row_alone(copy: Copy, vault_root: Path) -> None:
     table = copy.folder / "clawmem/model/transcripts/formats.py"
-    row = '    "gemini": TranscriptFormat("a chat of Gemini", chat.fits_chat, chat.read_chat),\n'
+    row = '    "parrot": TranscriptFormat("a chat of Parrot", chat.fits_chat, chat.read_chat),\n'
     table.write_text(table.read_text().replace("RECORDS = {\n", "RECORDS = {\n" + row))
-    assert "gemini" in copy.clawmem("ingest", "--help", cwd=vault_root).out
-    line = "clawmem ingest x --format g"
+    assert "parrot" in copy.clawmem("ingest", "--help", cwd=vault_root).out
+    line = "clawmem ingest x --format p"
     done = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
-    assert done.out == "gemini\ta chat of Gemini\n"
-    assert "\n| `gemini` | a chat of Gemini |\n" in copy.manual()
+    assert done.out == "parrot\ta chat of Parrot\n"
+    assert "\n| `parrot` | a chat of Parrot |\n" in copy.manual()
 
 
 def test_a_verb_that_was_added_is_completed(copy: Copy, vault_root: Path, environment: dict[str, str]) -> None:

@@ -143,8 +143,13 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
     ("clawmem.learning.rules.language", "''.join"): lambda: _of_clauses(),
     ("clawmem.learning.rules.language", "{name}="): lambda: [r"\{name=([a-z_]+)\}"],
+    ("clawmem.model.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
+    ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
+    ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
+        rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)
+    ],
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
         one.pattern for language in injection_duty._PATTERNS for one in injection_duty._compiled(language)

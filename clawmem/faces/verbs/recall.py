@@ -116,7 +116,7 @@ def recall(
     if narrative:
         return _narrated(call, here, asked, result, {**_data(result, user), **here.data, **_texts(made)})
     lines, account = _lines(result, asked, user, explain), _account(result)
-    talk = _weaker(result) if lines else (_nothing(places), *_what_else(result, places, narrowed))
+    talk = (() if limit else _weaker(result)) if lines else (_nothing(places), *_what_else(result, places, narrowed))
     lines += account if explain else []
     unable = [f"channel {name} {_channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(

@@ -140,7 +140,8 @@ def schema(call: Call, example: bool, of_checkpoint: bool) -> Answer:
     shown = EXAMPLE if example else CHECKPOINT_SCHEMA if of_checkpoint else SCHEMA
     if example and of_checkpoint:
         shown = {key: value for key, value in EXAMPLE.items() if key in CHECKPOINT_SCHEMA["properties"]}
-    return Answer({"schema": shown}, json.dumps(shown, indent=2, ensure_ascii=False).splitlines())
+    data = {"of": "checkpoint" if of_checkpoint else "end", "schema": shown}
+    return Answer(data, json.dumps(shown, indent=2, ensure_ascii=False).splitlines())
 
 
 def _started(call: Call, done: StartedSession, budget: int | None) -> Answer:
@@ -308,7 +309,7 @@ VERB = {
             Parameter("example", "Print a document that fits instead.", ("--example",), bool, False),
             Parameter("of_checkpoint", "The document of `session checkpoint`.", ("--checkpoint",), bool, False),
         ),
-        {"schema": {str: object}},
+        {"of": {"end", "checkpoint"}, "schema": {str: object}},
         ("clawmem session schema", "clawmem session schema --example"),
     ),
 }

@@ -34,7 +34,7 @@ def log_error(state: Path, error: LoggedError) -> None:
     if path.exists() and path.stat().st_size > MOST_BYTES:
         _keep_newer_half(path)
     record = error._replace(message=error.message[:_LONGEST])._asdict()
-    append_line(path, (json.dumps(record, ensure_ascii=False) + "\n").encode())
+    append_line(path, (json.dumps(record) + "\n").encode())
 
 
 def logged_errors(state: Path) -> list[LoggedError]:

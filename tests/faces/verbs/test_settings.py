@@ -51,8 +51,10 @@ def test_a_wrong_value_stops_nothing_but_what_needs_it(
 def test_wrong_rights_stop_every_agent_and_no_person(settings_file: Path, wrong: str) -> None:
     settings_file.write_text(settings_file.read_text() + wrong)
     assert run(["remember", "Tea is hot.", "--agent", "finance", "--quiet"]) == USAGE
-    assert run(["list", "--agent", "finance", "--quiet"]) == DONE
+    # The type of an agent says whether it may read.
+    assert run(["list", "--agent", "finance", "--quiet"]) == USAGE
     assert run(["remember", "Tea is hot.", "--quiet"]) == DONE
+    assert run(["list", "--quiet"]) == DONE
 
 
 def test_a_wrong_way_with_secrets_stops_every_change(settings_file: Path) -> None:

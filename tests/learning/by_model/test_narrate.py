@@ -157,10 +157,10 @@ def test_the_night_writes_the_narrative_once(day: Vault, caller: Caller) -> None
         return tells()(asked) if asked.narrates else says(json.dumps(judged))(asked)
 
     with serving(both, narrates=True) as server:
-        run_heartbeat(day, tomorrow, model=model(server))
+        run_heartbeat(day, tomorrow, model=model(server), narrator=model(server))
         assert "## Narrative" in page_of(day)
         asked, head = len(server.asked), day.head()
-        run_heartbeat(day, tomorrow, model=model(server))
+        run_heartbeat(day, tomorrow, model=model(server), narrator=model(server))
         assert (len(server.asked), day.head()) == (asked, head)
 
 

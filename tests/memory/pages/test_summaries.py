@@ -23,7 +23,7 @@ def test_time_alone_rewrites_pages_only_when_a_week_begins(vault: Vault, caller:
     assert refresh_summaries(vault, caller).entities == ("resources/bike", "resources/car")
     before_sunday = caller._replace(now=datetime(2026, 11, 21, 23, 59, tzinfo=UTC))
     assert refresh_summaries(vault, before_sunday).entities == ()
-    sunday = caller._replace(now=datetime(2026, 11, 29, 0, 0, tzinfo=UTC))
+    sunday = caller._replace(now=datetime(2026, 12, 6, 0, 0, tzinfo=UTC))
     assert refresh_summaries(vault, sunday).entities == ("resources/bike", "resources/car")
     assert "## Warm facts" in (vault.read_text("life/resources/bike/summary.md") or "")
     friday = caller._replace(now=sunday.now + timedelta(days=5))
