@@ -9,7 +9,8 @@ from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.reach import scope_of
 from clawmem.model.language.dates import moment_of, stamp
 
-PREMISES = ("depends_on", "derived_from")
+MERGES = "merges"
+PREMISES = ("depends_on", "derived_from", MERGES)
 REVIEW_BY = "review_by"
 """The key of a fact's details with the day (`YYYY-MM-DD`) by which somebody should check it."""
 
@@ -23,8 +24,10 @@ def stale_reason(fact: Fact, now: datetime, days: int, premises: Mapping[str, Fa
     if isinstance(due, str) and due[:10] < stamp(now)[:10]:
         return f"to be reviewed by {due[:10]}"
     for link in fact.links:
-        premise = premises.get(link.to) if link.type in PREMISES else None
-        if premise is not None and premise.status in (SUPERSEDED, RETRACTED):
+        premise = premises.get(link.to)
+        if premise is None or link.type not in PREMISES:
+            continue
+        if premise.status == RETRACTED or (premise.status == SUPERSEDED and link.type != MERGES):
             return f"it rests on {link.to}, which was {premise.status}"
     if scope_of(fact) is None and fact.trust in (None, "user"):
         return None

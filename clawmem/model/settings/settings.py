@@ -49,6 +49,7 @@ SETTINGS = (
     Setting("decay.archive_days", "int", 90, "days without access before a fact may be archived", 1, 36_500),
     Setting("decay.archive_score", "float", 0.2, "the score under which such a fact is archived", 0, 1),
     Setting("stale.days", "int", 180, "days without use after which a fact of work is stale", 1, 36_500),
+    Setting("condense.facts", "int", 5, "cold facts of one entity and topic that become one", 2, 1000),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
     Setting(
         "heartbeat.max_facts_per_event",
