@@ -122,6 +122,8 @@ SETTINGS = (
     ),
     Setting("sync.attempts", "int", 30, "how often sync tries if others push at the same time", 1, 1000),
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
+    Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
+    Setting("adapters.timeout_seconds", "float", 30.0, "how long an adapter may run, in seconds", 0.1, 3600),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
