@@ -19,7 +19,7 @@ from clawmem.model.records.session import STATES, SessionRecord, session_to_mapp
 from clawmem.model.records.strict_json import read_json
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
-from clawmem.work.sessions.records import current_session, find_session, list_sessions
+from clawmem.work.sessions.records import current_session, find_session, list_sessions, zone_limits
 from clawmem.work.sessions.start import StartedSession, resume_session, session_reach, start_session
 
 
@@ -48,7 +48,7 @@ def resume(call: Call, session_id: str, budget: int | None) -> Answer:
 
 def note(call: Call, text: str, session: str | None, used: int | None, window: int | None) -> Answer:
     """The note is on the disk when the command returns. The next checkpoint, end or heartbeat commits it."""
-    zoned = _zone(used, window)
+    zoned = _zone(call, used, window)
     done = note_session(call.runtime.vault(), text, call.runtime.caller(), session)
     data = {"session": done.session, "note": done.note, "since_checkpoint": done.since_checkpoint, **_zone_data(zoned)}
     return Answer(data, [f"noted {done.note} in {done.session}", *_zone_lines(zoned)], done.notices)
@@ -179,10 +179,12 @@ def _document(call: Call, file: str) -> Any:
         ) from None
 
 
-def _zone(used: int | None, window: int | None) -> str | None:
+def _zone(call: Call, used: int | None, window: int | None) -> str | None:
     if (used is None) != (window is None):
         raise InvalidInput("--used and --window belong together.", "Example: --used 90000 --window 200000")
-    return zone(used, window) if used is not None and window is not None else None
+    if used is None or window is None:
+        return None
+    return zone(used, window, zone_limits(call.runtime.vault()))
 
 
 def _zone_data(zoned: str | None) -> dict[str, str]:

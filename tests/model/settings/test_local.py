@@ -20,7 +20,8 @@ from clawmem.model.settings.values import Setting
 SHARED = frozenset(
     """
     format vault.name user.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action
-    index.keyword decay.archive_days decay.archive_score stale.days condense.facts heartbeat.mentions_for_entity
+    index.keyword decay.archive_days decay.archive_score stale.days condense.facts session.abandoned_hours session.notes
+    session.rotate_minutes session.target session.rotate session.compact heartbeat.mentions_for_entity
     heartbeat.max_facts_per_event
     promotion.max_facts promotion.score promotion.margin promotion.max_proposals promotion.hour memory.max_tokens
     tacit.repeats gate.conflict_confidence summary.max_facts summary.weekly_day summary.weekly_hour history.limit

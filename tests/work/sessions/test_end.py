@@ -279,3 +279,24 @@ def test_the_whole_loop_as_commands(vault: Vault, tmp_path: Path, clawmem: Comma
         assert LESSON not in clawmem(*words, "--workflow", "research", cwd=project, env=inside).out
     shown = as_coder("session", "show", again["session"]["id"], "--json").data["session"]
     assert found[0]["id"] in shown["served"]
+
+
+def test_the_limits_of_sessions_are_settings(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    session = start_session(vault, caller, task="boats").record.id
+    for key, value in {
+        "notes": "2",
+        "abandoned_hours": "2",
+        "target": "0.1",
+        "rotate": "0.2",
+        "compact": "0.3",
+    }.items():
+        assert clawmem("config", "set", f"session.{key}", value).code == 0
+    vault = Vault(vault.root, vault.git.environment)
+    assert note_session(vault, "one", caller, session).notices == ()
+    assert "2 notes since" in note_session(vault, "two", caller, session).notices[0]
+    assert checkpoint_session(vault, caller, session=session, used=25, window=100).zone == "rotate"
+    later = caller._replace(now=caller.now + timedelta(hours=3))
+    assert [one.state for one in list_sessions(vault, later.now).sessions] == ["abandoned"]
+    clawmem("config", "set", "session.compact", "0.1")
+    with pytest.raises(InvalidInput, match="out of order"):
+        checkpoint_session(Vault(vault.root, vault.git.environment), caller, session=session, used=25, window=100)
