@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput
-from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
 from clawmem.faces.parts.words import context_data, outcome_lines, said
 from clawmem.memory.permission import check_reads
@@ -125,12 +125,14 @@ def show(call: Call, session_id: str | None) -> Answer:
     return Answer({"session": _data(record)}, lines)
 
 
-def watch(call: Call, seconds: float | None) -> Answer:
-    """Follow the vault, and print one line for each start, note, checkpoint and end, until the time is over or the
-    command is stopped. With --jsonl, each line is a JSON object."""
+def watch(call: Call, seconds: float | None) -> Answer | Feed:
+    """Follow the vault, and print one line of JSON for each start, note, checkpoint and end as it happens, until the
+    command is stopped. With --seconds, everything is printed when the time is over; --json then gives one document."""
     from clawmem.work.sessions.watch import watch_sessions
 
     events = watch_sessions(call.runtime.vault(), call.runtime.now, seconds)
+    if seconds is None:
+        return Feed(events)
     lines = (json.dumps(one, ensure_ascii=False) for one in events)
     return Answer(lambda: {"events": list(events)}, lines)
 

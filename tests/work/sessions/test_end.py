@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -300,3 +301,29 @@ def test_the_limits_of_sessions_are_settings(vault: Vault, caller: Caller, clawm
     clawmem("config", "set", "session.compact", "0.1")
     with pytest.raises(InvalidInput, match="out of order"):
         checkpoint_session(Vault(vault.root, vault.git.environment), caller, session=session, used=25, window=100)
+
+
+def test_watch_prints_each_event_as_it_happens(vault: Vault, environment: dict[str, str], clawmem: Command) -> None:
+    words = [sys.executable, "-m", "clawmem", "session", "watch", "--json"]
+    clawmem("session", "start", "--id", "early")
+    with subprocess.Popen(words, cwd=vault.root, env=environment, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        try:
+            for _ in range(60):  # until the command follows
+                clawmem("session", "note", "The sail is red.", "--session", "early")
+                if select.select([watching.stdout], [], [], 1.0)[0]:
+                    break
+            calls = (
+                ("session", "start", "--id", "one", "--task", "boats"),
+                ("session", "note", "The mast is new.", "--session", "one"),
+                ("session", "checkpoint", "--session", "one"),
+            )
+            assert [clawmem(*call).code for call in calls] == [0, 0, 0]
+            seen = []
+            while ("checkpoint", "one") not in seen:
+                one = json.loads(watching.stdout.readline())
+                seen.append((one["event"], one["session"]))
+        finally:
+            watching.kill()
+    assert seen[0] == ("note", "early")
+    assert [one for one in seen if one[1] == "one"] == [("start", "one"), ("note", "one"), ("checkpoint", "one")]
