@@ -171,7 +171,8 @@ def _write(work: WriteScope, planned: Sequence[PlannedClaim]) -> CondenseResult:
             proposals += [filed.proposal] if filed.change else []
             changes += [filed.change] if filed.change else []
             continue
-        draft = without_secrets(work.vault, Draft(one.fact, one.cluster.entity))
+        dated = tuple(link._replace(at=stamp(work.caller.now)) for link in one.fact.links)
+        draft = without_secrets(work.vault, Draft(one.fact._replace(links=dated), one.cluster.entity))
         stored, change = planner.plan(draft)
         changes += [change] if change else []
         if stored.outcome == "proposed":

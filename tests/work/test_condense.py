@@ -9,17 +9,20 @@ from datetime import timedelta
 from clawmem.governance.review import approve
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.llm.choice import Model
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import restore
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
+from clawmem.serving.stale import list_stale
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
 from clawmem.work.condense import condense, find_clusters
@@ -76,6 +79,11 @@ def test_five_values_of_one_predicate_become_one_fact(vault: Vault, caller: Call
     assert condense(vault, late).commit is None
     assert condense(vault, _later(caller, 100)).commit is None
     assert [one.message for one in doctor(vault, late).problems if one.severity != "info"] == []
+    assert new.links[0].at == stamp(late.now)
+    assert list_stale(vault, late, FactFilter(), 10).facts == ()
+    retract(vault, olds[1], late)
+    ((stale, why),) = list_stale(vault, late, FactFilter(), 10).facts
+    assert (stale.fact.id, why) == (new.id, f"it rests on {olds[1]}, which was retracted")
     restore(vault, olds[0], late)
     assert [one.message for one in doctor(vault, late).problems if one.severity != "info"] == []
 

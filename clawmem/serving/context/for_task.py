@@ -31,7 +31,7 @@ from clawmem.serving.context.commands import follow_up_commands
 from clawmem.serving.context.hits import ContextRequest, given
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.stale import premises_of
+from clawmem.serving.stale import premises_of, sources_of
 from clawmem.vault.vault import Vault
 
 LESSON, GUARDRAIL = "lesson", "guardrail"
@@ -184,8 +184,10 @@ def _with_staleness(
     vault: Vault, on: TierCounts, wish: ContextRequest, found: Sequence[ScopedFact]
 ) -> list[ScopedFact]:
     premises = premises_of(on.source, (one.placed.fact for one in found))
+    sources = sources_of(on.source, (one.placed.fact for one in found))
     days = vault.settings.whole("stale.days")
-    return [one._replace(stale=stale_reason(one.placed.fact, wish.caller.now, days, premises)) for one in found]
+    now = wish.caller.now
+    return [one._replace(stale=stale_reason(one.placed.fact, now, days, premises, sources)) for one in found]
 
 
 def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
