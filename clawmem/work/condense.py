@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.index.refresh.refresh import run_query
@@ -37,6 +37,9 @@ from clawmem.vault.state.declined import declined_groups, record_declined
 from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.vault import Vault
 from clawmem.work.handed_in import joined
+
+if TYPE_CHECKING:
+    from clawmem.llm.budget import Account
 
 # A person is asked about so many groups at a time, those that are used most first.
 MOST_OPEN = 3
@@ -110,30 +113,39 @@ def _plan(
         waiting = sum(one.does == MERGE and one.status == OPEN for one in read_proposals(vault).proposals)
         asked = [one for one in planned if one.fact is None][: max(0, MOST_OPEN - waiting)]
         return [one for one in planned if one.fact is not None or one in asked], ()
-    declined, problems = declined_groups(vault), list[ClawmemError]()
+    declined = declined_groups(vault)
     ready = [one for one in planned if one.fact is not None]
+    asked = [one for one in planned if one.fact is None and group_key(one.cluster) not in declined]
+    if not asked:
+        return ready, ()
+    problems = list[ClawmemError]()
     try:
-        for one in planned:
-            if one.fact is None and group_key(one.cluster) not in declined:
-                fact = _by_model(vault, model, one.cluster, caller.now)
-                ready += [one._replace(fact=fact)] if fact else []
-                if fact is None:
-                    record_declined(vault, group_key(one.cluster))
+        account = _account(vault, model, caller.now)
+        for one in asked:
+            fact = _by_model(vault, model, account, one.cluster, caller.now)
+            ready += [one._replace(fact=fact)] if fact else []
+            if fact is None:
+                record_declined(vault, group_key(one.cluster))
     except (BudgetSpent, ModelFailed) as problem:
         problems.append(problem)  # the rest waits for the next run
     return ready, tuple(problems)
 
 
-def _by_model(vault: Vault, model: Model, cluster: Cluster, now: datetime) -> Fact | None:
-    """Return the fact that a model writes in place of a group, or None if it declines or loses a name or a number."""
+def _account(vault: Vault, model: Model, now: datetime) -> Account:
+    """Return the account of the run, which pays for all of its groups."""
     from clawmem.llm.budget import Account  # only where a model is asked
     from clawmem.llm.client import check_model, prices_of
-    from clawmem.llm.loop import ask
+
+    check_model(model)
+    return Account(model.limits, prices_of(model), spent_on(vault, stamp(now)[:10]))
+
+
+def _by_model(vault: Vault, model: Model, account: Account, cluster: Cluster, now: datetime) -> Fact | None:
+    """Return the fact that a model writes in place of a group, or None if it declines or loses a name or a number."""
+    from clawmem.llm.loop import ask  # only where a model is asked
     from clawmem.llm.prompts import prompt
 
-    day = stamp(now)[:10]
-    check_model(model)
-    account = Account(model.limits, prices_of(model), spent_on(vault, day))
+    before = account.spent.cents
     statements = "\n".join(f"- {one.fact}" for one in cluster.facts)
     messages = [
         {"role": "system", "content": prompt("condense")},
@@ -142,7 +154,7 @@ def _by_model(vault: Vault, model: Model, cluster: Cluster, now: datetime) -> Fa
     try:
         answer = ask(model, account, messages, _SCHEMA)
     finally:
-        record_spending(vault, day, account.spent.cents)
+        record_spending(vault, stamp(now)[:10], account.spent.cents - before)
     if answer.value is None:
         raise ModelFailed(f"The model {model.name} gave no usable answer. {answer.problem}", "It is tried again later.")
     text = one_line(answer.value["claim"] or "")
