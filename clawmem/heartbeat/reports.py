@@ -33,6 +33,7 @@ from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
 from clawmem.model.records.model_run import cost_line
 from clawmem.vault.state.upkeep import UpkeepResult
+from clawmem.work.condense import CondenseResult
 from clawmem.work.digestion.digest import DigestResult
 from clawmem.work.sessions.notes import FoldedSessions
 
@@ -99,6 +100,16 @@ def _digest(done: DigestResult | None, explain: bool) -> Report:
     sources = done.sources if done else ()
     lines = [f"digested {one.item.title}: {counted(one.item.counts.get('claims', 0), 'claim')}" for one in sources]
     return Report({"digested": [one.key for one in sources]}, tuple(lines))
+
+
+def _condense(done: CondenseResult | None, explain: bool) -> Report:
+    """Return the facts that took the place of several cold ones. With `explain`, list them."""
+    facts = done.facts if done else ()
+    filed = done.proposals if done else ()
+    lines = [f"condensed {counted(len(done.archived), 'cold fact')} into {len(facts)}"] if done and facts else []
+    lines += [f"{counted(len(filed), 'group')} of cold facts to condense: `clawmem review list`"] if filed else []
+    details = tuple(f"{'condensed':<10} {one.fact.fact}" for one in facts)
+    return Report({"condensed": [one.fact.id for one in facts]}, tuple(lines), details)
 
 
 def _decay(done: DecayResult | None, explain: bool) -> Report:
@@ -180,6 +191,7 @@ SETTLE = Reporter({"began": [str]}, _settle)
 FOLD = Reporter({"accesses": int, "restored": [str]}, _fold)
 DIGEST = Reporter({"digested": [str]}, _digest)
 SESSIONS = Reporter({"session_notes": int, "abandoned": [str]}, _sessions)
+CONDENSE = Reporter({"condensed": [str]}, _condense)
 DECAY = Reporter({"archived": [str]}, _decay)
 SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)
 ADAPT = Reporter({"adapted": ({str: object}, None)}, _adapt)

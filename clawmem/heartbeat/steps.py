@@ -26,6 +26,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
+from clawmem.work.condense import condense
 from clawmem.work.digestion.digest import digest
 from clawmem.work.sessions.notes import fold_sessions
 
@@ -105,6 +106,9 @@ STEPS = (
          lambda run: fold_sessions(run.vault, run.caller, run.dry_run), reports.SESSIONS),
     Step("digest", "Digest ended sessions and documents.", _WRITING,
          lambda run: digest(run.vault, run.caller, run.model), reports.DIGEST),
+    # Before facts decay: what is archived is not condensed.
+    Step("condense", "Join cold facts of one topic into one.", _ALWAYS,
+         lambda run: condense(run.vault, run.caller, run.model, run.dry_run), reports.CONDENSE),
     Step("decay", "Archive facts that were not used for a long time.", _ALWAYS,
          lambda run: archive_decayed(run.vault, run.caller, run.dry_run), reports.DECAY),
     Step("synthesize", "Write the generated part of daily notes.", _ALWAYS,

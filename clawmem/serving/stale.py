@@ -8,10 +8,12 @@ from typing import NamedTuple
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.search.sittings import events_by_id
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.lifecycle.staleness import PREMISES, stale_reason
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault
 
 
@@ -29,7 +31,8 @@ def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> 
     def read(index: Index) -> list[tuple[PlacedFact, str]]:
         placed = all_passing(index, wanted)
         premises = premises_of(index, (one.fact for one in placed))
-        reasons = ((one, stale_reason(one.fact, caller.now, days, premises)) for one in placed)
+        sources = sources_of(index, (one.fact for one in placed))
+        reasons = ((one, stale_reason(one.fact, caller.now, days, premises, sources)) for one in placed)
         return [(one, why) for one, why in reasons if why is not None]
 
     found = run_query(vault, read)
@@ -41,3 +44,8 @@ def premises_of(index: Index, facts: Iterable[Fact]) -> dict[str, Fact]:
     """Return the facts that some facts rest on, by id."""
     named = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
     return {fact_id: one.fact for fact_id, one in by_ids(index, sorted(named)).items()}
+
+
+def sources_of(index: Index, facts: Iterable[Fact]) -> dict[str, Event]:
+    """Return the events that some facts cite, by id."""
+    return events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})

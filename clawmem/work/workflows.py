@@ -18,10 +18,11 @@ class WorkflowList(NamedTuple):
 
 
 class WorkflowCheck(NamedTuple):
-    """What a workflow lacks, one sentence each; empty if it is complete."""
+    """What a workflow lacks, one sentence each; empty if it is complete. If it is unreadable, its error."""
 
     id: str
     missing: tuple[str, ...]
+    is_readable: bool = True
 
 
 def list_workflows(vault: Vault) -> WorkflowList:
@@ -59,7 +60,7 @@ def _check(vault: Vault, name: str) -> WorkflowCheck:
     except NotFound:
         raise
     except ClawmemError as problem:
-        return WorkflowCheck(name, (problem.message,))
+        return WorkflowCheck(name, (problem.message,), is_readable=False)
 
 
 def _ids(vault: Vault) -> list[str]:

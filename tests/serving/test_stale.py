@@ -10,7 +10,9 @@ from clawmem.memory.facts.revise import retract
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import Reach
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.serving.context.context import context
 from clawmem.serving.stale import list_stale
 from clawmem.vault.vault import Vault
@@ -44,3 +46,26 @@ def test_why_a_fact_is_stale(vault: Vault, caller: Caller, clawmem: Command) -> 
     told = context(vault, later, 800, "check the tide", reach=Reach("software")).text
     assert "Check the tide first. (2026-11-21) (stale: not confirmed or used for 181 days)" in told
     assert clawmem("stale", "--json").data["total"] == 2
+
+
+def test_a_changed_source_makes_a_fact_stale(vault: Vault, caller: Caller) -> None:
+    texts = ("The mast is 12 metres long.", "The keel weighs 900 kilograms.", "The sail is red.", "The flag is blue.")
+    events = [Event(f"evt_{at:016}", stamp(caller.now), "user", text) for at, text in enumerate(texts)]
+    path = vault.root / ledger_path(stamp(caller.now)[:10])
+
+    def write(changed: list[Event]) -> None:
+        path.write_bytes(render_events(changed))
+
+    write(events)
+    for event in events:
+        _store(vault, caller, event.text, source_event=event.id)
+    assert _stale(vault, caller) == {}
+    revoked = events[0]._replace(recalled=True, metadata={"revoked": "2026-11-21"})
+    redacted = events[1]._replace(text="The keel weighs [redacted].")
+    write([revoked, redacted, events[2]._replace(text="The sail is green."), events[3]])
+    remember(vault, [draft_from_record({"fact": "The boat is old."}, caller.now)], caller)
+    assert _stale(vault, caller) == {
+        texts[0]: f"source changed: {events[0].id} was revoked",
+        texts[1]: f"source changed: {events[1].id} was redacted",
+        texts[2]: f"source changed: {events[2].id} no longer contains the quote",
+    }

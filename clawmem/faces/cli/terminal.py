@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.faces.parts.command import Answer, Call, Command, Progress, Stream, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, Progress, Stream, Table
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
 
@@ -71,8 +71,10 @@ class Terminal(Call):
         with apart(given, sys.stdout.buffer) as (source, out):
             return serve(source, out, self.runtime.renewed)
 
-    def give(self, answer: Answer | Stream) -> int:
+    def give(self, answer: Answer | Feed | Stream) -> int:
         """Print an answer, and return the command's exit code."""
+        if isinstance(answer, Feed):
+            return self._follow(answer)
         if isinstance(answer, Stream):
             return self._send(answer)
         answer = answer.finished(self.runtime)
@@ -87,6 +89,21 @@ class Terminal(Call):
             return DONE
         lines = self._table(answer.lines) if isinstance(answer.lines, Table) else map(visible, answer.lines)
         return say("".join(f"{line}\n" for line in lines), answer.exit_code)
+
+    def _follow(self, feed: Feed) -> int:
+        """Print each record when it comes, until there are no more or the reader is gone."""
+        import json
+
+        every = not (sys.stdout.encoding or "").lower().startswith("utf")
+        for one in feed.records:
+            record = self.selection.chosen(one) if self.selection else one
+            try:
+                sys.stdout.write(f"{visible(json.dumps(record, ensure_ascii=every))}\n")
+                sys.stdout.flush()
+            except BrokenPipeError:
+                _discard_output(sys.stdout)
+                break
+        return DONE
 
     def _send(self, stream: Stream) -> int:
         if self._as_json:

@@ -62,6 +62,13 @@ class Stream:
         self.write = write
 
 
+class Feed(NamedTuple):
+    """An answer without an end: records, each of which is printed as one line of JSON as soon as it is there, also with
+    --json."""
+
+    records: Iterable[_Record]
+
+
 class Call:
     """One call of a command, with its access to the machine. This class shows nothing and asks no question; the command
     line has a subclass of it."""

@@ -35,15 +35,15 @@ class Selection(NamedTuple):
         """The lists of the data with the fields of each record; nothing else of the data."""
         held = [key for key in self.command.records if key in data]
         if not held:
-            return self._chosen(data)
-        return {key: _each(_made(data[key]), self._chosen) for key in held}
+            return self.chosen(data)
+        return {key: _each(_made(data[key]), self.chosen) for key in held}
 
     def shown(self, data: _Record) -> Sequence[str] | Table:
         """Each record as one line of JSON, or as a row of a table: there, what is not text is written as JSON, and what
         a record does not have is empty."""
         records = self._records(data)
         if self.as_lines:
-            return [json.dumps(self._chosen(one), ensure_ascii=False) for one in records]
+            return [json.dumps(self.chosen(one), ensure_ascii=False) for one in records]
         return Table(self.fields, [[_cell(one.get(name)) for name in self.fields] for one in records])
 
     def _records(self, data: _Record) -> list[_Record]:
@@ -56,7 +56,8 @@ class Selection(NamedTuple):
         merged = [{IN: key, **one} for key, records in lists.items() for one in records]
         return sorted(merged, key=lambda one: one[RANK])
 
-    def _chosen(self, record: _Record) -> dict[str, Any]:
+    def chosen(self, record: _Record) -> dict[str, Any]:
+        """Return one record with the fields that were asked for."""
         names = self.fields or record
         return {name: _made(record[name]) for name in names if name in record}
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput
-from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
 from clawmem.faces.parts.words import context_data, outcome_lines, said
 from clawmem.memory.permission import check_reads
@@ -19,7 +19,7 @@ from clawmem.model.records.session import STATES, SessionRecord, session_to_mapp
 from clawmem.model.records.strict_json import read_json
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
-from clawmem.work.sessions.records import current_session, find_session, list_sessions
+from clawmem.work.sessions.records import current_session, find_session, list_sessions, zone_limits
 from clawmem.work.sessions.start import StartedSession, resume_session, session_reach, start_session
 
 
@@ -48,7 +48,7 @@ def resume(call: Call, session_id: str, budget: int | None) -> Answer:
 
 def note(call: Call, text: str, session: str | None, used: int | None, window: int | None) -> Answer:
     """The note is on the disk when the command returns. The next checkpoint, end or heartbeat commits it."""
-    zoned = _zone(used, window)
+    zoned = _zone(call, used, window)
     done = note_session(call.runtime.vault(), text, call.runtime.caller(), session)
     data = {"session": done.session, "note": done.note, "since_checkpoint": done.since_checkpoint, **_zone_data(zoned)}
     return Answer(data, [f"noted {done.note} in {done.session}", *_zone_lines(zoned)], done.notices)
@@ -125,12 +125,14 @@ def show(call: Call, session_id: str | None) -> Answer:
     return Answer({"session": _data(record)}, lines)
 
 
-def watch(call: Call, seconds: float | None) -> Answer:
-    """Follow the vault, and print one line for each start, note, checkpoint and end, until the time is over or the
-    command is stopped. With --jsonl, each line is a JSON object."""
+def watch(call: Call, seconds: float | None) -> Answer | Feed:
+    """Follow the vault, and print one line of JSON for each start, note, checkpoint and end as it happens, until the
+    command is stopped. With --seconds, everything is printed when the time is over; --json then gives one document."""
     from clawmem.work.sessions.watch import watch_sessions
 
     events = watch_sessions(call.runtime.vault(), call.runtime.now, seconds)
+    if seconds is None:
+        return Feed(events)
     lines = (json.dumps(one, ensure_ascii=False) for one in events)
     return Answer(lambda: {"events": list(events)}, lines)
 
@@ -180,10 +182,12 @@ def _document(call: Call, file: str) -> Any:
         ) from None
 
 
-def _zone(used: int | None, window: int | None) -> str | None:
+def _zone(call: Call, used: int | None, window: int | None) -> str | None:
     if (used is None) != (window is None):
         raise InvalidInput("--used and --window belong together.", "Example: --used 90000 --window 200000")
-    return zone(used, window) if used is not None and window is not None else None
+    if used is None or window is None:
+        return None
+    return zone(used, window, zone_limits(call.runtime.vault()))
 
 
 def _zone_data(zoned: str | None) -> dict[str, str]:

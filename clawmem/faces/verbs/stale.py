@@ -19,8 +19,8 @@ def stale(
     scope: str | None,
     project: str | None,
 ) -> Answer:
-    """List the facts that somebody should check: their day for review has passed, what they rest on was replaced or
-    withdrawn, or nobody has used them for `stale.days` days."""
+    """List the facts that somebody should check: their day for review has passed, their source was revoked, redacted or
+    changed, what they rest on was replaced or withdrawn, or nobody has used them for `stale.days` days."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, entity, category, reach=reach_of(call, workflow, scope, project))
     done = list_stale(vault, caller, wanted, limit or 50)

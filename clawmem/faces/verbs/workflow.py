@@ -1,15 +1,19 @@
-"""`clawmem workflow list|show|check`."""
+"""`clawmem workflow list|show|check|allow|run`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.language.text import counted
-from clawmem.model.records.workflow import Workflow
+from clawmem.model.records.workflow import STATES, Workflow
 from clawmem.work.workflows import check_workflows, find_workflow, list_workflows
+
+if TYPE_CHECKING:
+    from clawmem.vault.vault import Vault
+    from clawmem.work.adapters import AdapterCheck
 
 
 def list_(call: Call) -> Answer:
@@ -37,28 +41,68 @@ def show(call: Call, workflow_id: str) -> Answer:
     return Answer({"workflow": _data(one)}, [line for line in lines if line])
 
 
-def check(call: Call, workflow_id: str | None) -> Answer:
-    """Say what a workflow lacks. The exit code is 1 if something is missing."""
-    checked = check_workflows(call.runtime.vault(), workflow_id)
-    data = [{"id": one.id, "missing": list(one.missing)} for one in checked]
-    lines = [f"{one.id}: {words}" for one in checked for words in one.missing or ("complete",)]
-    missing = sum(len(one.missing) for one in checked)
+def check(call: Call, workflow_id: str | None, adapters: bool) -> Answer:
+    """Say what a workflow lacks. With --adapters, also run its adapters with their recorded input, and check what they
+    answer. The exit code is 1 if something is missing or wrong."""
+    vault = call.runtime.vault()
+    data, lines, missing = [], list[str](), 0
+    for one in check_workflows(vault, workflow_id):
+        tried = _tried(vault, one.id) if adapters and one.is_readable else []
+        data.append({"id": one.id, "missing": list(one.missing), "adapters": [each._asdict() for each in tried]})
+        lines += [f"{one.id}: {words}" for words in one.missing or ("complete",)]
+        lines += [f"{one.id}: adapter {each.name}: {each.problem or _counts(each)}" for each in tried]
+        missing += len(one.missing) + sum(each.problem is not None for each in tried)
     talk = (f"{counted(missing, 'problem')} found.",) if missing else ()
     return Answer({"workflows": data}, lines, exit_code=REFUSED if missing else DONE, talk=talk)
+
+
+def allow(call: Call, workflow_id: str, adapter: str) -> Answer:
+    """Allow the program of an adapter on this machine. Read it first. If the file changes, it must be allowed again."""
+    from clawmem.work.adapters import allow_adapter
+
+    done = allow_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
+    return Answer(done._asdict(), [f"allowed {done.path}, SHA-256 {done.checksum}"])
+
+
+def run(call: Call, workflow_id: str, adapter: str) -> Answer:
+    """Run an adapter: store its new events, and the outcomes of decisions, and print its tasks."""
+    from clawmem.work.adapters import run_adapter
+
+    done = run_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
+    data = {**done._asdict(), "tasks": [one._asdict() for one in done.tasks], "commits": list(done.commits)}
+    data.pop("notices")
+    rows = [(one.id, one.state, one.title, one.url or "") for one in done.tasks]
+    events = f"{counted(done.added, 'new event')}, {done.known} known"
+    talk = (f"{events}, {counted(done.outcomes, 'outcome')} recorded",)
+    return Answer(data, Table(("task", "state", "title", "url"), rows), done.notices, talk=talk)
+
+
+def _tried(vault: Vault, workflow_id: str) -> list[AdapterCheck]:
+    from clawmem.work.adapters import check_adapters  # starts programs
+
+    return check_adapters(vault, find_workflow(vault, workflow_id))
+
+
+def _counts(one: AdapterCheck) -> str:
+    return f"{counted(one.tasks, 'task')}, {counted(one.events, 'event')}, {counted(one.outcomes, 'outcome')}"
 
 
 def _data(one: Workflow) -> dict[str, Any]:
     stages = [{**stage._asdict(), "takes": list(stage.takes), "hands_in": list(stage.hands_in)} for stage in one.stages]
     lists = {name: list(getattr(one, name)) for name in ("scopes", "failure_modes", "unknown")}
-    maps = {name: dict(getattr(one, name)) for name in ("roles", "states", "adapters")}
+    maps = {name: dict(getattr(one, name)) for name in ("roles", "states", "adapters", "recorded")}
     return {**one._asdict(), **lists, **maps, "stages": stages}
 
 
 _ID = Parameter("workflow_id", "The workflow's id, such as software.", required=True, completes="workflow")
+_ADAPTER = Parameter("adapter", "The adapter's name in the workflow.", required=True)
+_CHECKED = {"name": str, "tasks": int, "events": int, "outcomes": int, "problem": (str, None)}
+_TASK = {"id": str, "title": str, "state": set(STATES), "url": (str, None)}
 _STAGE = {"name": str, "takes": [str], "hands_in": [str], "role": (str, None)}
 _WORKFLOW = {
     "id": str, "title": str, "about": str, "scopes": [str], "roles": {str: str}, "stages": [_STAGE],
     "states": {str: str}, "adapters": {str: str}, "failure_modes": [str], "unknown": [str],
+    "recorded": {str: {str: object}},
 }  # fmt: skip
 
 VERB = {
@@ -66,9 +110,25 @@ VERB = {
     "show": Command(show, (_ID,), {"workflow": _WORKFLOW}, ("clawmem workflow show software",), ("workflow",)),
     "check": Command(
         check,
-        (_ID._replace(required=False),),
-        {"workflows": [{"id": str, "missing": [str]}]},
-        ("clawmem workflow check", "clawmem workflow check research"),
+        (
+            _ID._replace(required=False),
+            Parameter("adapters", "Run the adapters with their recorded input, too.", ("--adapters",), bool, False),
+        ),
+        {"workflows": [{"id": str, "missing": [str], "adapters": [_CHECKED]}]},
+        ("clawmem workflow check", "clawmem workflow check research --adapters"),
         ("workflows",),
+    ),
+    "allow": Command(
+        allow,
+        (_ID, _ADAPTER),
+        {"path": str, "checksum": str},
+        ("clawmem workflow allow software tickets",),
+    ),
+    "run": Command(
+        run,
+        (_ID, _ADAPTER),
+        {"tasks": [_TASK], "added": int, "known": int, "outcomes": int, "commits": [str]},
+        ("clawmem workflow run software tickets",),
+        ("tasks",),
     ),
 }

@@ -28,6 +28,16 @@ def scoped_rows(
     return [n for (n,) in index.database.execute(query, (*given, least, *values, most))]
 
 
+def guardrail_rows(index: Index, wanted: FactFilter) -> list[int]:
+    """Return all guardrails that a query sees, those of everybody too, the most important and newest first."""
+    condition, values = condition_of(wanted)
+    query = (
+        f"SELECT n FROM fact INDEXED BY fact_guardrail WHERE category = 'guardrail' AND pace != {QUARANTINE_PACE}"
+        f" AND {condition} ORDER BY weight DESC, timestamp DESC, n"
+    )
+    return [n for (n,) in index.database.execute(query, values)]
+
+
 def facts_of_day(index: Index, category: str, agent: str, day: str) -> int:
     """Return how many facts of a category an agent stored on a day (`YYYY-MM-DD`, UTC)."""
     query = (

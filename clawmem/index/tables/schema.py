@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 # The value of `fact.pace` for facts in quarantine, which no context shows.
 QUARANTINE_PACE = -1
-VERSION = "17"
+VERSION = "18"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
@@ -63,6 +63,7 @@ CREATE INDEX fact_to ON fact (valid_to) WHERE valid_to IS NOT NULL;
 CREATE INDEX fact_recorded ON fact (timestamp) WHERE valid_from IS NULL;
 CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
 CREATE INDEX fact_realm ON fact (realm, category, status) WHERE realm != '';
+CREATE INDEX fact_guardrail ON fact (realm) WHERE category = 'guardrail';
 CREATE INDEX fact_used ON fact (owner, pace, used, valid_to, realm) WHERE status = 'active';
 CREATE INDEX fact_order ON fact (owner, pace, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to, realm)
     WHERE status = 'active';

@@ -10,6 +10,8 @@ from clawmem.errors import NotFound
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 
 REPLACING_LINKS = ("supersedes", "merges")
+CONDENSED = "condensed into one claim"
+"""The reason of a `merges` link whose target was archived, not superseded: it is still true, and can be restored."""
 
 
 class ChainProblem(NamedTuple):
@@ -124,6 +126,8 @@ def _link_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[ChainProbl
         target = by_id.get(link.to)
         if target is None:
             yield ChainProblem(fact.id, f"{fact.id} has a link '{link.type}' to {link.to}, which does not exist.")
+        elif link.reason == CONDENSED:
+            continue
         elif link.type in REPLACING_LINKS and fact.status != RETRACTED and target.is_current:
             yield ChainProblem(
                 fact.id,

@@ -7,24 +7,36 @@ from datetime import datetime
 
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.reach import scope_of
+from clawmem.model.history.redaction import MARK
 from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.records.event import Event
 
-PREMISES = ("depends_on", "derived_from")
+MERGES = "merges"
+PREMISES = ("depends_on", "derived_from", MERGES)
 REVIEW_BY = "review_by"
 """The key of a fact's details with the day (`YYYY-MM-DD`) by which somebody should check it."""
 
 
-def stale_reason(fact: Fact, now: datetime, days: int, premises: Mapping[str, Fact]) -> str | None:
+def stale_reason(
+    fact: Fact, now: datetime, days: int, premises: Mapping[str, Fact], sources: Mapping[str, Event]
+) -> str | None:
     """Return why a fact is stale, or None.
 
-    Its day for review has passed, a fact that it rests on (`premises`, by id) was replaced or withdrawn, or nobody has
-    used it for that many days. The last one holds only for facts of work and for those that no person stated."""
+    Its day for review has passed, its source event (`sources`, by id) was changed, a fact that it rests on (`premises`,
+    by id) was replaced or withdrawn, or nobody has used it for that many days. The last one holds only for facts of
+    work and for those that no person stated."""
     due = (fact.details or {}).get(REVIEW_BY)
     if isinstance(due, str) and due[:10] < stamp(now)[:10]:
         return f"to be reviewed by {due[:10]}"
+    if fact.source_event is not None:
+        changed = _source_change(fact, sources.get(fact.source_event))
+        if changed is not None:
+            return f"source changed: {fact.source_event} {changed}"
     for link in fact.links:
-        premise = premises.get(link.to) if link.type in PREMISES else None
-        if premise is not None and premise.status in (SUPERSEDED, RETRACTED):
+        premise = premises.get(link.to)
+        if premise is None or link.type not in PREMISES:
+            continue
+        if premise.status == RETRACTED or (premise.status == SUPERSEDED and link.type != MERGES):
             return f"it rests on {link.to}, which was {premise.status}"
     if scope_of(fact) is None and fact.trust in (None, "user"):
         return None
@@ -34,3 +46,14 @@ def stale_reason(fact: Fact, now: datetime, days: int, premises: Mapping[str, Fa
         return None
     unused = (now - seen).days
     return f"not confirmed or used for {unused} days" if unused > days else None
+
+
+def _source_change(fact: Fact, event: Event | None) -> str | None:
+    """Return what happened to the event that a fact cites, or None if it still says what is quoted."""
+    if event is None:
+        return "is no longer in the ledger"
+    if (event.metadata or {}).get("revoked"):
+        return "was revoked"
+    if MARK in event.text:
+        return "was redacted"
+    return "no longer contains the quote" if fact.source_text and fact.source_text not in event.text else None

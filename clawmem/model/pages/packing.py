@@ -43,7 +43,8 @@ class Section(NamedTuple):
     total. `further` is the number of lines beyond the units that are neither shown nor counted elsewhere. `more` is the
     command that shows them. The section gets up to `share` of the budget, and lower turns are filled first, wherever
     the section is on the page. A section that `leads` gets at least one line, and remarks name it if lines are missing.
-    An `extra` section only gets what all others leave, and its other lines do not count as left out.
+    An `extra` section only gets what all others leave, and its other lines do not count as left out. A `whole` section
+    is filled first and never cut.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Section(NamedTuple):
     further: Callable[[Shown], int] | None = None
     leads: bool = False
     extra: bool = False
+    whole: bool = False
 
 
 class OmittedHint(NamedTuple):
@@ -106,7 +108,7 @@ def pack(
     Every line ends in a newline and does not start with white space, so no token crosses lines, and the total is the
     sum of the lines. If there is no room for one remark per section, one remark covers all facts, and another one
     everything else if it fits. The `aside` comes before the remarks if it takes at most half of the free tokens.
-    Raise InvalidInput if the frame does not fit.
+    Raise InvalidInput if the frame or a `whole` section does not fit.
     """
     free = budget - sum(part.tokens for part in (frame.opening(), heading, frame.closing()))
     asides = [aside] if aside is not None and aside.tokens <= free * _ASIDE_SHARE else []
@@ -139,6 +141,8 @@ def render_context(packed: PackedContext, words: Mapping[Key, str]) -> str:
 
 def _reserve(section: Section) -> int:
     """Return the most tokens that the section's remark can take."""
+    if section.whole:
+        return 0
     return frame.remark(section.title, section.total or _MANY, section.more).tokens
 
 
@@ -236,6 +240,9 @@ def _remarks(sections: Sequence[Section], filled: Sequence[FilledSection]) -> li
 
 def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -> list[FilledSection]:
     filling = _BudgetFill(free, reserves)
+    for section in sections:
+        if section.whole:
+            _check_room(section, free)
     in_turn = sorted((one for one in sections if not one.extra), key=lambda one: one.turn)
     for section in in_turn:
         filling.give(section)
@@ -248,6 +255,16 @@ def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -
         if section.extra:
             filling.give_rest(section)
     return [filling.filled(section) for section in sections]
+
+
+def _check_room(section: Section, free: int) -> None:
+    needed = _cost(section, section.units(_MANY, {}))
+    if needed > free:
+        raise InvalidInput(
+            f"The section {section.title} takes {counted(needed, 'token')}, and is never cut; the budget leaves"
+            f" {max(free, 0):,} for it.",
+            f"Raise the budget by at least {needed - free:,} (--budget), or retract some of these facts.",
+        )
 
 
 class _BudgetFill:

@@ -15,7 +15,6 @@ from clawmem.model.records.parsing import Yaml, json_object
 OPEN, ENDED, ABANDONED = "open", "ended", "abandoned"
 STATES = (OPEN, ENDED, ABANDONED)
 PREFIX = "ses_"
-ABANDONED_AFTER_HOURS = 24
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
 _TEXTS = (
     "id agent state started last_seen ended workflow project task stage summary".split()

@@ -27,7 +27,8 @@ class Stage(NamedTuple):
 
 class Workflow(NamedTuple):
     """A workflow. `scopes` is its scope chain, narrow to broad; `states` says what each state of a task means;
-    `adapters` maps a name to an executable; `unknown` are keys that this version does not know."""
+    `adapters` maps a name to an executable, and `recorded` to the input with which it is tried; `unknown` are keys that
+    this version does not know."""
 
     id: str
     title: str = ""
@@ -39,6 +40,7 @@ class Workflow(NamedTuple):
     adapters: Mapping[str, str] = {}
     failure_modes: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    recorded: Mapping[str, Mapping[str, Any]] = {}
 
     def stage(self, name: str) -> Stage:
         """Return a stage by name. Raise InvalidInput if the workflow has no such stage."""
@@ -82,9 +84,10 @@ def workflow_from_mapping(name: str, held: Any, path: str) -> Workflow:
             _texts_by_name(held, "roles"),
             tuple(_stage(one, at) for at, one in enumerate(_list(held, "stages"))),
             _texts_by_name(held, "states"),
-            _texts_by_name(held, "adapters"),
+            {name: run for name, (run, _) in _adapters(held).items()},
             tuple(_words(held, "failure_modes", "failure_modes")),
             tuple(str(key) for key in held if key not in _KEYS),
+            {name: given for name, (_, given) in _adapters(held).items() if given is not None},
         )
     except InvalidInput as problem:
         raise Unreadable(path, None, problem.message.rstrip(".")) from None
@@ -154,6 +157,27 @@ def _words(held: Mapping[str, Any], key: str, place: str) -> list[str]:
     if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
         raise InvalidInput(f"the key '{place}' is not a list of texts")
     return words
+
+
+def _adapters(held: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any] | None]]:
+    """Return the executable of each adapter and its recorded input. An adapter is an executable, or a mapping of `run`
+    and `recorded`."""
+    value = held.get("adapters")
+    if value is not None and not isinstance(value, Mapping):
+        raise InvalidInput("the key 'adapters' does not map names to executables")
+    found = {}
+    for name, one in (value or {}).items():
+        run, given = (
+            (one, None)
+            if isinstance(one, str)
+            else (one.get("run"), one.get("recorded"))
+            if (isinstance(one, Mapping))
+            else (None, None)
+        )
+        if not isinstance(run, str) or not (given is None or isinstance(given, Mapping)):
+            raise InvalidInput(f"the key 'adapters.{name}' is no executable, and no mapping of run and recorded")
+        found[str(name)] = (run, given)
+    return found
 
 
 def _texts_by_name(held: Mapping[str, Any], key: str) -> dict[str, str]:

@@ -49,6 +49,29 @@ SETTINGS = (
     Setting("decay.archive_days", "int", 90, "days without access before a fact may be archived", 1, 36_500),
     Setting("decay.archive_score", "float", 0.2, "the score under which such a fact is archived", 0, 1),
     Setting("stale.days", "int", 180, "days without use after which a fact of work is stale", 1, 36_500),
+    Setting(
+        "session.abandoned_hours",
+        "float",
+        24.0,
+        "hours without a sign of life after which a session is abandoned",
+        0.1,
+        8760,
+    ),
+    Setting("session.notes", "int", 5, "notes since the last checkpoint from which on a note asks for one", 1, 1000),
+    Setting(
+        "session.rotate_minutes",
+        "float",
+        60.0,
+        "minutes after which a checkpoint moves older parts of the scratchpad",
+        1,
+        100_000,
+    ),
+    Setting(
+        "session.target", "float", 0.4, "the part of a context window from which on it is in the zone target", 0, 1
+    ),
+    Setting("session.rotate", "float", 0.6, "the part of it above which the zone is rotate", 0, 1),
+    Setting("session.compact", "float", 0.8, "the part of it above which the zone is compact", 0, 1),
+    Setting("condense.facts", "int", 5, "cold facts of one entity and topic that become one", 2, 1000),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
     Setting(
         "heartbeat.max_facts_per_event",
@@ -205,6 +228,8 @@ SETTINGS = (
     ),
     Setting("sync.attempts", "int", 30, "how often sync tries if others push at the same time", 1, 1000),
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
+    Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
+    Setting("adapters.timeout_seconds", "float", 30.0, "how long an adapter may run, in seconds", 0.1, 3600),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole

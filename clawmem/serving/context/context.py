@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
+from clawmem.index.search.scoped import guardrail_rows
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
@@ -107,7 +108,9 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
     scoped = _scoped(vault, on, wish) if wanted.reach is not None and not wanted.as_of else ()
+    guards = _guardrails(vault, on, wish)
     sections = [
+        *(_guardrail_sections(on, way, wish, guards) if guards else ()),
         *_own_pages(index, caller.agent),
         *(_task_sections(on, way, wish, scoped) if scoped else ()),
         *(_hits(vault, on, way, wish, asked) if asked else _tiers(on, way, wish)),
@@ -121,8 +124,8 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
     )
     done, answering = context_result(on, packed, tuple(notices))
-    if scoped:
-        done, answering = _with_reasons(done, answering, scoped)
+    if scoped or guards:
+        done, answering = _with_reasons(done, answering, [*guards, *scoped])
     return done, answering
 
 
@@ -130,6 +133,27 @@ def _scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[Sco
     from clawmem.serving.context.for_task import find_scoped  # only where a workflow or a project is named
 
     return find_scoped(vault, on, wish)
+
+
+def _guardrails(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[ScopedFact]":
+    """Return the guardrails of the query's scope; for an agent without a workflow or a project, those of everybody."""
+    if wish.wanted.as_of or (wish.wanted.reach is None and wish.caller.agent is None):
+        return ()
+    reach = wish.wanted.reach or Reach()
+    rows = guardrail_rows(on.source, FactFilter(owners=wish.wanted.owners, reach=reach))
+    if not rows:
+        return ()
+    from clawmem.serving.context.for_task import read_guardrails  # only where there are any
+
+    return read_guardrails(vault, on, wish, rows)
+
+
+def _guardrail_sections(
+    on: TierCounts, way: UnitStyle, wish: ContextRequest, guards: "Sequence[ScopedFact]"
+) -> list[Section]:
+    from clawmem.serving.context.for_task import guardrail_section
+
+    return [guardrail_section(on, way, wish, guards)]
 
 
 def _task_sections(

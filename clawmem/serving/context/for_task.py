@@ -31,7 +31,7 @@ from clawmem.serving.context.commands import follow_up_commands
 from clawmem.serving.context.hits import ContextRequest, given
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.stale import premises_of
+from clawmem.serving.stale import premises_of, sources_of
 from clawmem.vault.vault import Vault
 
 LESSON, GUARDRAIL = "lesson", "guardrail"
@@ -44,7 +44,7 @@ _ALWAYS = 0.8
 _WITHOUT_TASK = 12
 # What everybody should know at work, also without a word of the task.
 _EVERYBODYS = frozenset(("instruction", "correction", "rule", "convention"))
-_SHARES = {frame.GUARDRAILS: 0.3, frame.LESSONS: 0.3, frame.PRECEDENTS: 0.25, frame.SCOPED: 0.4}
+_SHARES = {frame.LESSONS: 0.3, frame.PRECEDENTS: 0.25, frame.SCOPED: 0.4}
 
 
 class ScopedFact(NamedTuple):
@@ -74,16 +74,27 @@ def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[Scop
     shares = _matching(vault, on, wish, words) if words else {}
     best = max(shares.values(), default=0.0)
     kept = {n for n, share in shares.items() if share >= _FITS * best}
-    first = set(scoped_rows(on.source, wanted, _MOST, least=_ALWAYS if words else 0.0)) | set(
-        scoped_rows(on.source, wanted, _MOST, (GUARDRAIL,))
-    )
+    first = set(scoped_rows(on.source, wanted, _MOST, least=_ALWAYS if words else 0.0))
     found = _read(on, wish, first | kept, shares, 1)
     if words:
         found = [one for one in found if one.n in kept or _always(one.placed.fact)]
         found = _further(on, wish, found, shares)
-    found = _with_staleness(vault, on, wish, found)
+    found = _with_staleness(vault, on, wish, [one for one in found if one.section != frame.GUARDRAILS])
     ranked = sorted(found, key=lambda one: (-one.factors.score, one.placed.fact.id))
     return ranked if words else _first_of_each(ranked)
+
+
+def read_guardrails(vault: Vault, on: TierCounts, wish: ContextRequest, rows: Sequence[int]) -> list[ScopedFact]:
+    """Return the guardrails in some rows that hold for the caller, the most important first: a guardrail whose details
+    name `agents` holds for these only."""
+    found = [one for one in _read(on, wish, set(rows), {}, 1) if _holds_for(one.placed.fact, wish.caller.agent)]
+    return sorted(_with_staleness(vault, on, wish, found), key=lambda one: rows.index(one.n))
+
+
+def guardrail_section(on: TierCounts, way: UnitStyle, wish: ContextRequest, found: Sequence[ScopedFact]) -> Section:
+    """Return the section of the guardrails, which the budget does not cut."""
+    more = follow_up_commands(wish.wanted, None).list
+    return Section(frame.GUARDRAILS, given(_units(on, way, found)), more, turn=-1, whole=True)
 
 
 def task_sections(on: TierCounts, way: UnitStyle, wish: ContextRequest, found: Sequence[ScopedFact]) -> list[Section]:
@@ -94,8 +105,7 @@ def task_sections(on: TierCounts, way: UnitStyle, wish: ContextRequest, found: S
         facts = [one for one in found if one.section == title]
         units = _units(on, way, facts)
         if units:
-            leads = title == frame.GUARDRAILS
-            sections.append(Section(title, given(units), commands.list, share=share, turn=0, leads=leads))
+            sections.append(Section(title, given(units), commands.list, share=share, turn=0))
     return sections
 
 
@@ -162,22 +172,29 @@ def _section(fact: Fact) -> str:
 
 
 def _always(fact: Fact) -> bool:
-    return fact.category == GUARDRAIL or (fact.importance or 0.0) >= _ALWAYS
+    return (fact.importance or 0.0) >= _ALWAYS
+
+
+def _holds_for(fact: Fact, agent: str | None) -> bool:
+    named = (fact.details or {}).get("agents")
+    return not isinstance(named, list) or not named or agent in named
 
 
 def _with_staleness(
     vault: Vault, on: TierCounts, wish: ContextRequest, found: Sequence[ScopedFact]
 ) -> list[ScopedFact]:
     premises = premises_of(on.source, (one.placed.fact for one in found))
+    sources = sources_of(on.source, (one.placed.fact for one in found))
     days = vault.settings.whole("stale.days")
-    return [one._replace(stale=stale_reason(one.placed.fact, wish.caller.now, days, premises)) for one in found]
+    now = wish.caller.now
+    return [one._replace(stale=stale_reason(one.placed.fact, now, days, premises, sources)) for one in found]
 
 
 def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
     chosen = []
     for title in _SHARES:
         of_title = [one for one in ranked if one.section == title]
-        chosen += of_title if title == frame.GUARDRAILS else of_title[:_WITHOUT_TASK]
+        chosen += of_title[:_WITHOUT_TASK]
     return chosen
 
 

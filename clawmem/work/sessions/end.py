@@ -24,11 +24,9 @@ from clawmem.vault.vault import Vault
 from clawmem.work.digestion.digest import queue_session, read_queue
 from clawmem.work.handed_in import HandedIn, WorkScope, joined, plan_handed_in
 from clawmem.work.sessions.notes import check_open
-from clawmem.work.sessions.records import current_session, record_path, with_entries
+from clawmem.work.sessions.records import current_session, record_path, with_entries, zone_limits
 from clawmem.work.sessions.start import session_change
 from clawmem.work.workflows import find_workflow
-
-LONG = timedelta(hours=1)
 
 
 class EndedSession(NamedTuple):
@@ -103,7 +101,7 @@ def checkpoint_session(
     In the zones `rotate` and `compact`, after an hour, and if the stage changes, older parts of the scratchpad move
     into the session record. `used` and `window` are tokens of the agent's context window."""
     checked = check_handover(document or {}, CHECKPOINT_SCHEMA)
-    full = zone(used, window) if used is not None and window is not None else None
+    full = zone(used, window, zone_limits(vault)) if used is not None and window is not None else None
     record = current_session(vault, caller, session)
     check_open(record, caller)
     if stage is not None and record.workflow is not None:
@@ -112,7 +110,7 @@ def checkpoint_session(
     moment = stamp(caller.now)
     with writing(vault, caller, "session checkpoint") as work:
         record, consumed = _folded(vault, work, record)
-        why = _why_rotate(record, caller, full, stage)
+        why = _why_rotate(record, caller, full, stage, vault.settings.number("session.rotate_minutes"))
         writes, pad, moved = _scratchpad(work, record, scratchpad, rotate=bool(why))
         done = plan_handed_in(work, checked.document, scope_of_session(record))
         entry: dict[str, Any] = {"at": moment, "notes": len(record.notes)}
@@ -182,13 +180,14 @@ def _with_learned(record: SessionRecord, done: HandedIn) -> SessionRecord:
     )
 
 
-def _why_rotate(record: SessionRecord, caller: Caller, full: str | None, stage: str | None) -> str:
+def _why_rotate(record: SessionRecord, caller: Caller, full: str | None, stage: str | None, minutes: float) -> str:
     if full in (ROTATE, COMPACT):
         return f"the zone is {full}"
     if stage is not None and stage != record.stage:
         return f"the stage changed to {stage}"
     last = str(record.checkpoints[-1].get("at")) if record.checkpoints else record.started
-    return "an hour has passed" if caller.now - moment_of(last) >= LONG else ""
+    passed = "an hour has" if minutes == 60 else f"{minutes:g} minutes have"
+    return f"{passed} passed" if caller.now - moment_of(last) >= timedelta(minutes=minutes) else ""
 
 
 def _scratchpad(

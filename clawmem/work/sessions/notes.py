@@ -14,7 +14,6 @@ from clawmem.model.language.text import check_statement, counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.session import (
     ABANDONED,
-    ABANDONED_AFTER_HOURS,
     ENDED,
     OPEN,
     SessionRecord,
@@ -27,6 +26,7 @@ from clawmem.vault.state.session_journal import read_entries, record_entry, sess
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.records import (
+    ABANDONED_AFTER,
     NOTE,
     SEEN,
     SERVED,
@@ -38,8 +38,6 @@ from clawmem.work.sessions.records import (
     with_entries,
 )
 from clawmem.work.sessions.start import session_change
-
-ASK_AFTER = 5
 
 
 class SessionNoted(NamedTuple):
@@ -73,7 +71,7 @@ def note_session(vault: Vault, text: str, caller: Caller, session: str | None = 
     record_entry(vault, record.id, {"kind": NOTE, "id": note, "at": stamp(caller.now), "text": statement})
     number = notes_since_checkpoint(record) + 1
     ask = f"{number} notes since the last checkpoint: update the scratchpad with `clawmem session checkpoint`"
-    asks = (ask,) if number >= ASK_AFTER else ()
+    asks = (ask,) if number >= vault.settings.whole("session.notes") else ()
     return SessionNoted(record.id, note, number, asks)
 
 
@@ -130,7 +128,7 @@ def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions
     with writing(vault, caller._replace(agent=record.agent, session=record.id), "fold") as work:
         before = parse_session(work.read(path) or b"", path, parse_yaml)._replace(agent=record.agent)
         seen = with_entries(before, read_entries(vault, record.id))
-        seen = seen._replace(state=state_at(seen, caller.now, ABANDONED_AFTER_HOURS))
+        seen = seen._replace(state=state_at(seen, caller.now, vault.settings.number(ABANDONED_AFTER)))
         if seen._replace(last_seen=before.last_seen) == before:
             return FoldedSessions(0, ())  # a sign of life alone is no commit
         entries, consumed = take_entries(vault, record.id)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound
+from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound
 from clawmem.model.facts.reach import Reach
+from clawmem.model.lifecycle.zones import ZoneLimits
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.session import (
-    ABANDONED_AFTER_HOURS,
     OPEN,
     SessionNote,
     SessionRecord,
@@ -24,6 +24,7 @@ from clawmem.vault.vault import Vault
 
 DEFAULT_AGENT = "main"
 """The agent of a session that a caller without an agent starts."""
+ABANDONED_AFTER = "session.abandoned_hours"
 NOTE, SERVED, SEEN = "note", "served", "seen"
 
 
@@ -42,7 +43,8 @@ def list_sessions(vault: Vault, now: datetime, agent: str | None = None) -> Sess
             found.append(_read(vault, path.relative_to(vault.root).as_posix()))
         except ClawmemError as problem:
             notices.append(IncompleteAnswer(problem.message))
-    shown = [one._replace(state=state_at(one, now, ABANDONED_AFTER_HOURS)) for one in found]
+    hours = vault.settings.number(ABANDONED_AFTER)
+    shown = [one._replace(state=state_at(one, now, hours)) for one in found]
     shown.sort(key=lambda one: (one.started, one.id), reverse=True)
     return SessionList(tuple(shown), tuple(notices))
 
@@ -102,6 +104,15 @@ def notes_since_checkpoint(record: SessionRecord) -> int:
     last = str(record.checkpoints[-1].get("at", "")) if record.checkpoints else ""
     counted = int(record.checkpoints[-1].get("notes", 0)) if record.checkpoints else 0
     return len(record.notes) - counted if last else len(record.notes)
+
+
+def zone_limits(vault: Vault) -> ZoneLimits:
+    """Return from which parts of a context window on the zones begin. Raise InvalidInput if they are out of order."""
+    limits = ZoneLimits(*(vault.settings.number(f"session.{name}") for name in ZoneLimits._fields))
+    if not limits.target <= limits.rotate <= limits.compact:
+        said = ", ".join(f"session.{name} {value:g}" for name, value in limits._asdict().items())
+        raise InvalidInput(f"The limits of the zones are out of order: {said}.", "Each is at least the one before it.")
+    return limits
 
 
 def record_path(record: SessionRecord) -> str:

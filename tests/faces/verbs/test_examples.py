@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -38,6 +39,8 @@ OTHERWISE = {
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
 PROGRAMS["claude"] = "#!/bin/sh\ncat > /dev/null\necho '{\"works\": true}'\n"
+# An adapter of the workflow `software`.
+PROGRAMS["tickets"] = """#!/bin/sh\necho '{"tasks": [{"id": "T1", "title": "Paint the boat"}]}'\n"""
 CHAT = json.dumps({"role": "user", "content": "I live in Oslo.", "speaker": "Mia"})
 
 Run = Callable[[str], tuple[int, str]]
@@ -66,6 +69,8 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     }.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(text + "\n")
+    with (home / ".clawmem/workflows/software.yaml").open("a") as workflow:
+        workflow.write("adapters: {tickets: tickets}\n")
     settings = home / ".clawmem/clawmem.yaml"
     settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))
     place = tools(home)
@@ -103,6 +108,8 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
     decision = call("clawmem decision add 'Stream uploads.' --why 'Memory.'")["facts"][0]["id"]
     session = call("clawmem session start --task boats")["session"]["id"]
+    checksum = hashlib.sha256(PROGRAMS["tickets"].encode()).hexdigest()
+    call(f"clawmem config set adapters.allowed {checksum} --user")
     call("clawmem backup ~/copies/laptop.clawmem")
     return home, {
         "fact_1a2b": one,

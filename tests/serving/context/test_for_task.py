@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.task_context import QUESTIONS, drafts, measure
+from clawmem.errors import InvalidInput
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
@@ -85,6 +86,33 @@ def test_guardrails_lead_whatever_the_task(vault: Vault, caller: Caller) -> None
     text = _ask(vault, caller, "paint the hull", 300).text
     assert text.splitlines()[2] == "## Guardrails"
     assert "Never sail without a life jacket." in text
+
+
+def test_the_budget_does_not_cut_guardrails(vault: Vault, caller: Caller) -> None:
+    rules = [f"Never leave pier {at} without a light, a horn, and a chart of the waters around it." for at in range(12)]
+    _store(vault, caller, *rules, category="guardrail")
+    _store(vault, caller, *(f"Paint of the hull, layer {at}, dries in {at} hours." for at in range(40)))
+    count = exact_counter()
+    for budget in (700, 800, 1500):
+        done = _ask(vault, caller, "paint the hull", budget)
+        assert all(rule in done.text for rule in rules)
+        assert count(done.text) <= done.tokens <= budget
+    for budget in (100, 200):
+        with pytest.raises(InvalidInput, match="never cut"):
+            _ask(vault, caller, "paint the hull", budget)
+
+
+def test_an_agent_has_its_guardrails_without_a_workflow(vault: Vault, caller: Caller) -> None:
+    everybody = {"scope": None, "workflow": None, "project": None, "category": "guardrail"}
+    _store(vault, caller, "Never delete a chart.", **everybody)
+    _store(vault, caller, "Never sail alone.", details={"agents": ["cook"]}, **everybody)
+    _store(vault, caller, "Never paint at night.", category="guardrail")
+    mine = caller._replace(agent="pilot")
+    text = context(vault, mine, 400).text
+    assert text.splitlines()[2:4] == ["## Guardrails", "- Never delete a chart. (2026-11-21)"]
+    assert "Never sail alone." not in text.partition("## Always")[0]
+    cook = context(vault, caller._replace(agent="cook"), 400).text
+    assert "Never sail alone." in cook.partition("##")[2].partition("##")[0]
 
 
 @pytest.mark.parametrize("budget", [100, 150, 250, 400, 800])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -279,3 +280,50 @@ def test_the_whole_loop_as_commands(vault: Vault, tmp_path: Path, clawmem: Comma
         assert LESSON not in clawmem(*words, "--workflow", "research", cwd=project, env=inside).out
     shown = as_coder("session", "show", again["session"]["id"], "--json").data["session"]
     assert found[0]["id"] in shown["served"]
+
+
+def test_the_limits_of_sessions_are_settings(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    session = start_session(vault, caller, task="boats").record.id
+    for key, value in {
+        "notes": "2",
+        "abandoned_hours": "2",
+        "target": "0.1",
+        "rotate": "0.2",
+        "compact": "0.3",
+    }.items():
+        assert clawmem("config", "set", f"session.{key}", value).code == 0
+    vault = Vault(vault.root, vault.git.environment)
+    assert note_session(vault, "one", caller, session).notices == ()
+    assert "2 notes since" in note_session(vault, "two", caller, session).notices[0]
+    assert checkpoint_session(vault, caller, session=session, used=25, window=100).zone == "rotate"
+    later = caller._replace(now=caller.now + timedelta(hours=3))
+    assert [one.state for one in list_sessions(vault, later.now).sessions] == ["abandoned"]
+    clawmem("config", "set", "session.compact", "0.1")
+    with pytest.raises(InvalidInput, match="out of order"):
+        checkpoint_session(Vault(vault.root, vault.git.environment), caller, session=session, used=25, window=100)
+
+
+def test_watch_prints_each_event_as_it_happens(vault: Vault, environment: dict[str, str], clawmem: Command) -> None:
+    words = [sys.executable, "-m", "clawmem", "session", "watch", "--json"]
+    clawmem("session", "start", "--id", "early")
+    with subprocess.Popen(words, cwd=vault.root, env=environment, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        try:
+            for _ in range(60):  # until the command follows
+                clawmem("session", "note", "The sail is red.", "--session", "early")
+                if select.select([watching.stdout], [], [], 1.0)[0]:
+                    break
+            calls = (
+                ("session", "start", "--id", "one", "--task", "boats"),
+                ("session", "note", "The mast is new.", "--session", "one"),
+                ("session", "checkpoint", "--session", "one"),
+            )
+            assert [clawmem(*call).code for call in calls] == [0, 0, 0]
+            seen = []
+            while ("checkpoint", "one") not in seen:
+                one = json.loads(watching.stdout.readline())
+                seen.append((one["event"], one["session"]))
+        finally:
+            watching.kill()
+    assert seen[0] == ("note", "early")
+    assert [one for one in seen if one[1] == "one"] == [("start", "one"), ("note", "one"), ("checkpoint", "one")]

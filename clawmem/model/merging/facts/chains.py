@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.validity import ended_at
-from clawmem.model.lifecycle.chain import REPLACING_LINKS, end_of_chain
+from clawmem.model.lifecycle.chain import CONDENSED, REPLACING_LINKS, end_of_chain
 from clawmem.model.merging.facts.table import FiledFact
 from clawmem.model.merging.policy import CIRCLE, MergeConflict
 
@@ -68,8 +68,10 @@ def close_replaced(facts: Facts, sides: Iterable[Mapping[str, FiledFact]]) -> No
     known = list(sides)
     for fact_id in sorted(facts):
         for link in facts[fact_id].fact.links:
-            if _wrongly_standing(facts, fact_id, link.type, link.to) and not any(
-                _wrongly_standing(side, fact_id, link.type, link.to) for side in known
+            if (
+                link.reason != CONDENSED
+                and _wrongly_standing(facts, fact_id, link.type, link.to)
+                and not any(_wrongly_standing(side, fact_id, link.type, link.to) for side in known)
             ):
                 _close(facts, link.to, fact_id)
 

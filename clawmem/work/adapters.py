@@ -1,0 +1,166 @@
+"""Adapters: programs that connect a workflow with a foreign system. Only those run that a person allowed here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
+from clawmem.index.search.lookup import find_fact, known_events
+from clawmem.memory.health.configure import change_setting
+from clawmem.memory.writing import writing
+from clawmem.model.facts.precedents import outcomes_of
+from clawmem.model.records.adapter_reply import (
+    AdapterEvent,
+    AdapterReply,
+    AdapterTask,
+    adapter_request,
+    parse_reply,
+)
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.model.records.strict_json import read_json
+from clawmem.model.records.workflow import Workflow
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.program import Program, read_program, run_program
+from clawmem.vault.vault import Vault
+from clawmem.work.decisions import record_outcome
+from clawmem.work.workflows import find_workflow
+
+ALLOWED, SECONDS = "adapters.allowed", "adapters.timeout_seconds"
+
+
+class AdapterCheck(NamedTuple):
+    """An adapter of a workflow, what its answer to the recorded input contains, and what is wrong (None: nothing)."""
+
+    name: str
+    tasks: int = 0
+    events: int = 0
+    outcomes: int = 0
+    problem: str | None = None
+
+
+class AdapterRun(NamedTuple):
+    """What a run gave: the tasks, the new events, those that were known, the recorded outcomes, and the commits."""
+
+    tasks: tuple[AdapterTask, ...]
+    added: int
+    known: int
+    outcomes: int
+    commits: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+
+
+class AllowedAdapter(NamedTuple):
+    """The program of an adapter, and its SHA-256, by which it is allowed on this machine."""
+
+    path: str
+    checksum: str
+
+
+def allow_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> AllowedAdapter:
+    """Allow the program of an adapter on this machine, as it is now. Raise NotPermitted for an agent."""
+    program = _program(vault, find_workflow(vault, workflow), adapter)
+    held = vault.settings.words(ALLOWED).split()
+    if program.checksum not in held:
+        change_setting(vault, caller, ALLOWED, " ".join([*held, program.checksum]))
+    return AllowedAdapter(program.path, program.checksum)
+
+
+def check_adapters(vault: Vault, workflow: Workflow) -> list[AdapterCheck]:
+    """Run each adapter of a workflow with its recorded input, and check its answer. Nothing is stored."""
+    return [_check(vault, workflow, name) for name in workflow.adapters]
+
+
+def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> AdapterRun:
+    """Run an adapter: its events go to the ledger, its outcomes to the decisions, and its tasks are returned.
+
+    What is known already is not stored again. Raise Refused if it is not allowed on this machine, or fails."""
+    found = find_workflow(vault, workflow)
+    reply = ask_adapter(vault, found, adapter, recorded=False)
+    events = [_event(vault, caller, found.id, adapter, one) for one in reply.events]
+    commits: tuple[str, ...] = ()
+    with writing(vault, caller, "adapter") as work:
+        known = known_events(work.index, [one.id for one in events])
+        fresh = list({one.id: one for one in events if one.id not in known}.values())
+        days: dict[str, list[Event]] = {}
+        for one in fresh:
+            days.setdefault(ledger_path(one.timestamp[:10]), []).append(one)
+        writes: dict[str, bytes | None] = {
+            path: (work.read(path) or b"") + render_events(held) for path, held in days.items()
+        }
+        new = [
+            told
+            for told in reply.outcomes
+            if not any(
+                (held.get("outcome"), held.get("note")) == (told.outcome, told.note)
+                for held in outcomes_of(find_fact(work.index, told.decision).fact)
+            )
+        ]
+        if fresh:
+            said = trailers("adapter", agent=caller.agent, session=caller.session, sources=[_source(adapter)])
+            words = f"{len(fresh)} events of {found.id}"
+            change = Change(subject_line("adapter", adapter, words), writes, said, author=agent_author(caller.agent))
+            commits = work.commit([change])
+        notices = work.notices
+    for told in new:
+        commits = (*commits, record_outcome(vault, told.decision, told.outcome, caller, told.note).commit)
+    return AdapterRun(reply.tasks, len(fresh), len(events) - len(fresh), len(new), commits, notices)
+
+
+def ask_adapter(vault: Vault, workflow: Workflow, adapter: str, recorded: bool) -> AdapterReply:
+    """Run an adapter with its recorded input, or with none, and return its checked answer."""
+    program = _program(vault, workflow, adapter)
+    if program.checksum not in vault.settings.words(ALLOWED).split():
+        raise Refused(
+            f"The adapter {adapter} ({program.path}) is not allowed on this machine as it is now.",
+            f"A person reads it, and then: `clawmem workflow allow {workflow.id} {adapter}`.",
+        )
+    if recorded and adapter not in workflow.recorded:
+        hint = f"Put it below adapters.{adapter}.recorded in the workflow."
+        raise InvalidInput(f"The adapter {adapter} has no recorded input.", hint)
+    request = adapter_request(workflow.id, adapter, workflow.recorded[adapter] if recorded else {})
+    output = run_program(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
+    try:
+        return parse_reply(read_json(output))
+    except InvalidInput as problem:
+        raise InvalidInput(f"The adapter {adapter}: {problem.message}", problem.hint) from None
+    except ValueError as problem:
+        raise InvalidInput(f"The adapter {adapter} did not write one JSON document: {problem}.") from None
+
+
+def _program(vault: Vault, workflow: Workflow, adapter: str) -> Program:
+    if adapter not in workflow.adapters:
+        names = ", ".join(workflow.adapters) or "none"
+        raise NotFound(f"The workflow {workflow.id} has no adapter '{adapter}'.", f"Its adapters are: {names}.")
+    return read_program(workflow.adapters[adapter], vault.root)
+
+
+def _check(vault: Vault, workflow: Workflow, name: str) -> AdapterCheck:
+    try:
+        reply = ask_adapter(vault, workflow, name, recorded=True)
+    except ClawmemError as problem:
+        return AdapterCheck(name, problem=f"{problem.message} {problem.hint}".strip())
+    return AdapterCheck(name, len(reply.tasks), len(reply.events), len(reply.outcomes))
+
+
+def _event(vault: Vault, caller: Caller, workflow: str, adapter: str, one: AdapterEvent) -> Event:
+    key = f"{workflow} {adapter} {one.id}"
+    return Event(
+        f"evt_{hashlib.sha256(key.encode()).hexdigest()[:16]}",
+        one.timestamp,
+        one.role,
+        allowed(vault.settings, one.text, "An event of the adapter"),
+        speaker=one.speaker,
+        agent=caller.agent,
+        source=_source(adapter),
+        external_id=one.id,
+        kind="app",
+        trust="tool",
+    )
+
+
+def _source(adapter: str) -> str:
+    return f"tool:{adapter}"

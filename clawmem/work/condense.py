@@ -1,0 +1,219 @@
+"""Condense cold facts: several of one entity and topic become one fact that merges them, and they are archived."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact, by_ids, unused_since
+from clawmem.llm.choice import Model
+from clawmem.memory.facts.remember import FactPlanner, without_secrets
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.draft import Draft
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import LONGEST_FACT, counted, one_line
+from clawmem.model.lifecycle.condensing import (
+    Cluster,
+    certain_claim,
+    clusters,
+    condensed,
+    draft_of_proposal,
+    lost_words,
+)
+from clawmem.model.lifecycle.tiers import RECENCY
+from clawmem.model.proposals.proposal import APPROVED, MERGE, OPEN, Proposal
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.vault.state.declined import declined_groups, record_declined
+from clawmem.vault.state.spending import record_spending, spent_on
+from clawmem.vault.vault import Vault
+from clawmem.work.handed_in import joined
+
+if TYPE_CHECKING:
+    from clawmem.llm.budget import Account
+
+# A person is asked about so many groups at a time, those that are used most first.
+MOST_OPEN = 3
+WHY = "These cold facts are about one topic. Approve one fact in their place, with better words if you like."
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"claim": {"type": ["string", "null"]}},
+    "required": ["claim"],
+    "additionalProperties": False,
+}
+
+
+class PlannedClaim(NamedTuple):
+    """A group, and the fact in its place (None: a person is asked)."""
+
+    cluster: Cluster
+    fact: Fact | None
+
+
+class CondenseResult(NamedTuple):
+    """The new facts, the facts archived for them, the new proposals, the commit, and the errors of the model."""
+
+    facts: tuple[PlacedFact, ...] = ()
+    archived: tuple[str, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+    problems: tuple[ClawmemError, ...] = ()
+
+
+def condense(vault: Vault, caller: Caller, model: Model | None = None, dry_run: bool = False) -> CondenseResult:
+    """Condense the groups of at least `condense.facts` cold facts, in one commit; those that were accessed most come
+    first. Running it again changes nothing.
+
+    Rules do it where the result is certain. Other groups are given to the model, within its budget; without a model,
+    they are proposed to a person, a few at a time."""
+    found = find_clusters(vault, caller.now)
+    if not found:
+        return CondenseResult()
+    planned, problems = _plan(vault, caller, None if dry_run else model, found)
+    if dry_run:
+        facts = tuple(PlacedFact(one.fact, one.cluster.entity) for one in planned if one.fact)
+        return CondenseResult(facts, tuple(old.id for one in planned if one.fact for old in one.cluster.facts))
+    if not planned:
+        return CondenseResult(problems=problems)
+    with writing(vault, caller, "condense") as work:
+        return _write(work, planned)._replace(notices=work.notices, problems=problems)
+
+
+def find_clusters(vault: Vault, now: datetime) -> list[Cluster]:
+    """Return the groups that can be condensed now. Groups that wait for a person, or were rejected, are left out."""
+    decided = {
+        target.id
+        for one in read_proposals(vault).proposals
+        if one.does == MERGE and one.status != APPROVED
+        for target in one.targets
+    }
+    # Nothing is cold before this.
+    since = stamp(now - timedelta(days=RECENCY[-1][2]))
+    fewest = vault.settings.whole("condense.facts")
+    placed = run_query(vault, lambda index: unused_since(index, since))
+    return clusters(((one.fact, one.entity) for one in placed), now, fewest, decided)
+
+
+def _plan(
+    vault: Vault, caller: Caller, model: Model | None, found: Sequence[Cluster]
+) -> tuple[list[PlannedClaim], tuple[ClawmemError, ...]]:
+    catalog = vault.catalog_or_none() or Catalog({})
+    planned = [PlannedClaim(one, certain_claim(one, catalog)) for one in found]
+    if model is None:
+        waiting = sum(one.does == MERGE and one.status == OPEN for one in read_proposals(vault).proposals)
+        asked = [one for one in planned if one.fact is None][: max(0, MOST_OPEN - waiting)]
+        return [one for one in planned if one.fact is not None or one in asked], ()
+    declined = declined_groups(vault)
+    ready = [one for one in planned if one.fact is not None]
+    asked = [one for one in planned if one.fact is None and group_key(one.cluster) not in declined]
+    if not asked:
+        return ready, ()
+    problems = list[ClawmemError]()
+    try:
+        account = _account(vault, model, caller.now)
+        for one in asked:
+            fact = _by_model(vault, model, account, one.cluster, caller.now)
+            ready += [one._replace(fact=fact)] if fact else []
+            if fact is None:
+                record_declined(vault, group_key(one.cluster))
+    except (BudgetSpent, ModelFailed) as problem:
+        problems.append(problem)  # the rest waits for the next run
+    return ready, tuple(problems)
+
+
+def _account(vault: Vault, model: Model, now: datetime) -> Account:
+    """Return the account of the run, which pays for all of its groups."""
+    from clawmem.llm.budget import Account  # only where a model is asked
+    from clawmem.llm.client import check_model, prices_of
+
+    check_model(model)
+    return Account(model.limits, prices_of(model), spent_on(vault, stamp(now)[:10]))
+
+
+def _by_model(vault: Vault, model: Model, account: Account, cluster: Cluster, now: datetime) -> Fact | None:
+    """Return the fact that a model writes in place of a group, or None if it declines or loses a name or a number."""
+    from clawmem.llm.loop import ask  # only where a model is asked
+    from clawmem.llm.prompts import prompt
+
+    before = account.spent.cents
+    statements = "\n".join(f"- {one.fact}" for one in cluster.facts)
+    messages = [
+        {"role": "system", "content": prompt("condense")},
+        {"role": "user", "content": f"<statements>\n{statements}\n</statements>"},
+    ]
+    try:
+        answer = ask(model, account, messages, _SCHEMA)
+    finally:
+        record_spending(vault, stamp(now)[:10], account.spent.cents - before)
+    if answer.value is None:
+        raise ModelFailed(f"The model {model.name} gave no usable answer. {answer.problem}", "It is tried again later.")
+    text = one_line(answer.value["claim"] or "")
+    if not text or len(text) > LONGEST_FACT or lost_words(cluster, text):
+        return None
+    return condensed(cluster, text)
+
+
+def group_key(cluster: Cluster) -> str:
+    """Return a key that changes with the facts of a group and with their words."""
+    told = "\n".join(f"{one.id} {one.fact}" for one in cluster.facts)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def _write(work: WriteScope, planned: Sequence[PlannedClaim]) -> CondenseResult:
+    planner, writer = FactPlanner(work), None
+    facts, archived, proposals, changes = list[PlacedFact](), list[str](), list[Proposal](), list[Change]()
+    for one in planned:
+        olds = _unchanged(work, one.cluster)
+        if olds is None:
+            continue
+        if one.fact is None:
+            writer = writer or ProposalWriter(work)
+            asked = condensed(one.cluster, draft_of_proposal(one.cluster))._replace(links=())
+            filed = writer.file(asked, one.cluster.entity, QuarantineReason("fact", WHY), MERGE, one.cluster.facts)
+            proposals += [filed.proposal] if filed.change else []
+            changes += [filed.change] if filed.change else []
+            continue
+        dated = tuple(link._replace(at=stamp(work.caller.now)) for link in one.fact.links)
+        draft = without_secrets(work.vault, Draft(one.fact._replace(links=dated), one.cluster.entity))
+        stored, change = planner.plan(draft)
+        changes += [change] if change else []
+        if stored.outcome == "proposed":
+            continue
+        facts.append(PlacedFact(stored.fact, stored.entity))
+        archived += [old.fact.id for old in olds]
+        for old in olds:
+            writes = planner.amend(old, status=ARCHIVED)
+            changes.append(Change(f"archive: {old.fact.fact}", writes, (("Fact", old.fact.id),)))
+    if not changes:
+        return CondenseResult()
+    words = f"{counted(len(archived), 'cold fact')} into {len(facts)}"
+    if not facts:
+        words = f"{counted(len(proposals), 'group')} of cold facts proposed"
+    entities = sorted({one.entity for one in facts})
+    change = Change(subject_line("condense", "facts", words), {}, trailers("condense", entities=entities))
+    commit = work.commit([joined(changes, change)])[-1]
+    return CondenseResult(tuple(facts), tuple(archived), tuple(proposals), commit)
+
+
+def _unchanged(work: WriteScope, cluster: Cluster) -> list[PlacedFact] | None:
+    """Return the facts of a group, or None if one of them changed since the group was read, or cannot be written."""
+    held = by_ids(work.index, [one.id for one in cluster.facts])
+    same = [
+        placed
+        for one in cluster.facts
+        if (placed := held.get(one.id)) is not None
+        and (placed.fact.status, placed.fact.fact) == (ACTIVE, one.fact)
+        and placed.entity == cluster.entity
+        and work.is_readable(placed.entity)
+    ]
+    return same if len(same) == len(cluster.facts) else None

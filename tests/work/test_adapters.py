@@ -1,0 +1,122 @@
+"""Adapters: allowed by content, JSON in and out, limits, and what is stored of their answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+from clawmem.work.adapters import allow_adapter, ask_adapter, check_adapters, run_adapter
+from clawmem.work.decisions import add_record
+from clawmem.work.workflows import find_workflow
+from tests.conftest import Command
+
+HEAD = "#!/usr/bin/env python3\nimport json, os, sys, time\ngiven = json.load(sys.stdin)\n"
+TASKS = (
+    HEAD + 'print(json.dumps({"tasks": [{"id": one, "title": one} for one in given["input"].get("open", ["T9"])]}))\n'
+)
+
+
+def _workflow(vault: Vault, script: str, recorded: str = "{open: [T1, T2]}") -> Path:
+    (vault.root / "workflows/boats.yaml").write_text(
+        "title: Boats\nabout: Boats.\nroles: {captain: sails}\nstages: [{name: sail, hands_in: [trip]}]\n"
+        f"states: {{open: at rest}}\nadapters: {{port: {{run: ./port.py, recorded: {recorded}}}}}\n"
+    )
+    program = vault.root / "port.py"
+    program.write_text(script)
+    return program
+
+
+def _answering(answer: object) -> str:
+    return f"{HEAD}print({json.dumps(json.dumps(answer))})\n"
+
+
+def test_an_adapter_runs_only_where_its_content_is_allowed(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    program = _workflow(vault, TASKS)
+    refused = clawmem("workflow", "check", "boats", "--adapters")
+    assert (refused.code, "is not allowed on this machine" in refused.out) == (1, True)
+    with pytest.raises(NotPermitted):
+        allow_adapter(vault, caller._replace(agent="cli"), "boats", "port")
+    assert clawmem("workflow", "allow", "boats", "port").code == 0
+    checked = clawmem("workflow", "check", "boats", "--adapters", "--json")
+    (port,) = checked.data["workflows"][0]["adapters"]
+    assert (checked.code, port["tasks"], port["problem"]) == (0, 2, None)
+    program_sum = hashlib.sha256(program.read_bytes()).hexdigest()
+    assert program_sum not in (vault.root / "clawmem.yaml").read_text()
+    program.write_text(TASKS + "# changed\n")
+    assert clawmem("workflow", "check", "boats", "--adapters").code == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (_answering({"tasks": [{"id": "T1"}]}), "tasks[0].title is missing"),
+        (_answering({"events": [{"id": "e", "timestamp": "soon", "text": "x"}]}), "events[0].timestamp is no time"),
+        (_answering({"outcomes": [{"decision": "fact_1", "outcome": "nice"}]}), "outcomes[0].outcome is 'nice'"),
+        (_answering({"more": []}), "'more' is not a key"),
+        (_answering([]), "no JSON object"),
+        (HEAD + "print('hello')\n", "did not write one JSON document"),
+        (HEAD + "sys.exit('the server is away')\n", "exit code 1: the server is away"),
+        (HEAD + "time.sleep(60)\n", "took more than 1 seconds"),
+        (HEAD + "print('x' * 6_000_000)\n", "wrote more than"),
+        ("no script", "cannot be started"),
+    ],
+)
+def test_a_wrong_answer_is_named(vault: Vault, caller: Caller, clawmem: Command, script: str, words: str) -> None:
+    _workflow(vault, script)
+    assert clawmem("config", "set", "adapters.timeout_seconds", "1").code == 0
+    allow_adapter(vault, caller, "boats", "port")
+    (one,) = check_adapters(Vault(vault.root, vault.git.environment), find_workflow(vault, "boats"))
+    assert one.problem and words in one.problem
+
+
+def test_the_environment_is_scrubbed(vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SECRET_KEY", "hush")
+    names = "sorted(os.environ)"
+    _workflow(
+        vault,
+        HEAD + f"names = {names}\nprint(json.dumps({{'tasks': [{{'id': one, 'title': one}} for one in names]}}))\n",
+    )
+    allow_adapter(vault, caller, "boats", "port")
+    reply = ask_adapter(Vault(vault.root, vault.git.environment), find_workflow(vault, "boats"), "port", recorded=False)
+    held = {one.id for one in reply.tasks}
+    assert "PATH" in held
+    assert not {one for one in held if one == "MY_SECRET_KEY" or one.startswith(("CLAWMEM", "PYTEST"))}
+
+
+def test_events_and_outcomes_are_stored_once(vault: Vault, caller: Caller) -> None:
+    record = {"fact": "Moor at the east pier.", "category": "decision", "entity": "projects/boat"}
+    decision = add_record(vault, record, caller).fact.fact.id
+    answer = {
+        "tasks": [{"id": "T1", "title": "Paint the hull", "state": "working"}],
+        "events": [{"id": "e1", "timestamp": "2026-11-20T08:00:00Z", "text": "The hull was painted."}],
+        "outcomes": [{"decision": decision, "outcome": "worked", "note": "No damage."}],
+    }
+    _workflow(vault, _answering(answer))
+    with pytest.raises(Refused, match="not allowed"):
+        run_adapter(vault, caller, "boats", "port")
+    allow_adapter(vault, caller, "boats", "port")
+    vault = Vault(vault.root, vault.git.environment)
+    done = run_adapter(vault, caller, "boats", "port")
+    assert (done.tasks[0].state, done.added, done.outcomes, len(done.commits)) == ("working", 1, 1, 2)
+    assert "The hull was painted." in (vault.root / "ledger/2026-11-20.jsonl").read_text()
+    again = run_adapter(vault, caller, "boats", "port")
+    assert (again.added, again.known, again.outcomes, again.commits) == (0, 1, 0, ())
+
+
+def test_what_is_missing_is_named(vault: Vault, caller: Caller) -> None:
+    program = _workflow(vault, TASKS, "null")
+    with pytest.raises(NotFound, match="no adapter 'sea'"):
+        allow_adapter(vault, caller, "boats", "sea")
+    allow_adapter(vault, caller, "boats", "port")
+    vault = Vault(vault.root, vault.git.environment)
+    with pytest.raises(InvalidInput, match="no recorded input"):
+        ask_adapter(vault, find_workflow(vault, "boats"), "port", recorded=True)
+    program.unlink()
+    with pytest.raises(NotFound, match="cannot be read"):
+        ask_adapter(vault, find_workflow(vault, "boats"), "port", recorded=True)
