@@ -13,6 +13,7 @@ from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_s
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.precedents import DECISION
 from clawmem.model.facts.reach import PROJECT, TEAM
 from clawmem.model.proposals.proposal import Proposal
@@ -20,7 +21,7 @@ from clawmem.model.records.change import Change
 from clawmem.model.records.entity import slug
 from clawmem.work.decisions import contradiction_notice, precedents_against, with_contradictions
 
-LESSON, GUARDRAIL = "lesson", "guardrail"
+LESSON = "lesson"
 OUTCOMES_KEY = "outcomes"
 """The key of a fact's metadata that counts what sessions reported of it, by outcome."""
 

@@ -161,7 +161,7 @@ def test_the_heartbeat_condenses(vault: Vault, caller: Caller) -> None:
     _store(
         vault,
         caller,
-        [f"Ada likes {one}." for one in ("tea", "coffee", "milk", "water", "cocoa")],
+        [f"Ada speaks {one}." for one in ("Finnish", "German", "Dutch", "Welsh", "Greek")],
         entity="areas/people/ada",
     )
     done = run_heartbeat(vault, _later(caller), only=("relate", "condense"))

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, ProposalTarget, new_proposal_id, topic
-from clawmem.model.proposals.quarantine import orders_in
+from clawmem.model.proposals.quarantine import is_approved, orders_in
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 
 _TARGET_WORDS = {"supersede": "instead of", "merge": "joined with"}
@@ -40,6 +40,10 @@ def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineRea
         rule, words = orders
         return QuarantineReason(
             "fact", f"From {_describe_source(fact)}, and it reads like an instruction to the reader ({rule}): {words}"
+        )
+    if fact.category == GUARDRAIL and fact.agent is not None and not is_approved(fact):
+        return QuarantineReason(
+            "fact", f"The agent {fact.agent} gives it as a guardrail, which a person accepts first."
         )
     better = next((one for one in against if not is_low_trust(one.trust)), None)
     if better is None or not is_low_trust(fact.trust):

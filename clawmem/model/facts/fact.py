@@ -11,6 +11,9 @@ RETRACTED = "retracted"
 ARCHIVED = "archived"
 STATUSES = (ACTIVE, SUPERSEDED, RETRACTED, ARCHIVED)
 
+GUARDRAIL = "guardrail"
+"""The category of facts that lead an agent's context; a person accepts those of agents."""
+
 TRUSTS = ("user", "agent", "tool", "external")
 
 LINK_TYPES = (

@@ -14,7 +14,7 @@ from clawmem.index.search.channels import facts_in_rows, keyword_channel, word_s
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.precedents import DECISION, outcomes_of
 from clawmem.model.facts.reach import scope_of
 from clawmem.model.language.dates import moment_of, stamp
@@ -34,7 +34,7 @@ from clawmem.serving.context.units import UnitStyle, fact_units
 from clawmem.serving.stale import premises_of, sources_of
 from clawmem.vault.vault import Vault
 
-LESSON, GUARDRAIL = "lesson", "guardrail"
+LESSON = "lesson"
 PASSES = 3
 _MOST = 200
 # The part of the best match from which on a fact fits the task, and the importance that needs no match.

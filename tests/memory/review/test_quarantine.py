@@ -143,3 +143,10 @@ def test_nothing_that_a_tool_says_is_learned_by_rules(clawmem: Command) -> None:
     clawmem("heartbeat")
     assert "Kiwi" not in clawmem("context").out
     assert clawmem("review", "list", "--json").data["proposals"] == []
+
+
+def test_a_guardrail_of_an_agent_waits_for_a_person(clawmem: Command) -> None:
+    rule = ("remember", "Never deploy on Fridays.", "--category", "guardrail", "--json")
+    assert clawmem(*rule, "--agent", "scout").data["outcome"] == ["proposed"]
+    assert clawmem("list", "--category", "guardrail", "--json").data["facts"] == []
+    assert clawmem(*rule).data["outcome"] == ["added"]
