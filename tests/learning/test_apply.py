@@ -299,3 +299,42 @@ def test_an_event_that_was_set_aside_is_read_by_hand(vault: Vault, caller: Calle
     assert outcomes(apply_answer(vault, later(caller), answer([rex], [bad]))) == ["added"]
     assert read_reading_state(vault).set_aside == ()
     assert pending(vault, caller, set_aside=True).events == ()
+
+
+def test_two_facts_of_one_text_stand_side_by_side(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "I am vegetarian, but my diet is pescatarian on Fridays.")
+    (event,) = pending(vault, caller).events
+    facts = [
+        found(event, "I am vegetarian", "The user is vegetarian.", predicate="diet", object="vegetarian"),
+        found(event, "my diet is pescatarian", "The user's diet is pescatarian on Fridays.", predicate="diet",
+              object="pescatarian"),
+    ]  # fmt: skip
+    assert outcomes(apply_answer(vault, caller, answer(facts, [event]))) == ["added", "added"]
+    assert {one.status for one in facts_of(vault).values()} == {"active"}
+
+
+def test_a_fact_of_the_same_text_is_replaced_where_the_answer_names_it(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "I was vegetarian, but nowadays I am vegan.")
+    (event,) = pending(vault, caller).events
+    change = [{"id": "#1", "how": "replace"}]
+    facts = [
+        found(event, "I was vegetarian", "The user is vegetarian.", predicate="diet", object="vegetarian"),
+        found(event, "nowadays I am vegan", "The user is vegan.", predicate="diet", object="vegan", changes=change),
+    ]
+    assert outcomes(apply_answer(vault, caller, answer(facts, [event]))) == ["added", "updated"]
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_name_is_replaced_only_where_the_answer_says_so(vault: Vault, caller: Caller, changed: bool) -> None:
+    tell(vault, caller, "I'm Priya, hello.")
+    tell(vault, caller, "I am called Markus here.", at="2026-11-05T10:{:02}:00Z", name="other")
+    first, second = pending(vault, caller).events
+    change = [{"id": "#1", "how": "replace"}] if changed else []
+    facts = [
+        found(first, "I'm Priya", "The user's name is Priya.", predicate="name", object="Priya"),
+        found(second, "I am called Markus", "The user's name is Markus.", predicate="name", object="Markus",
+              changes=change),
+    ]  # fmt: skip
+    done = apply_answer(vault, caller, answer(facts, [first, second]))
+    assert outcomes(done) == ["added", "updated" if changed else "proposed"]
+    assert (facts_of(vault)["The user's name is Priya."].status == "active") is not changed

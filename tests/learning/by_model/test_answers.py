@@ -400,3 +400,9 @@ def test_who_speaks() -> None:
     assert voice(event(role="assistant", speaker="Tom"), "Nora", "Tom") == ("user", "Tom")
     assert voice(event(role="tool", speaker="ci")) == ("tool", "ci")
     assert voice(event(role="user", kind="tool_result", metadata={"name": "grep"})) == ("tool", "grep")
+
+
+@pytest.mark.parametrize("phrase", ["eats", "does not eat", "does_not_eat"])
+def test_what_somebody_eats_is_not_their_one_diet(phrase: str) -> None:
+    made = fact("e1", "I do eat eggs", "The user eats eggs.", subject="the user", predicate=phrase, object="eggs")
+    assert only(made, of=event("I do eat eggs though")).predicate not in (None, "diet")
