@@ -402,6 +402,19 @@ def test_who_speaks() -> None:
     assert voice(event(role="user", kind="tool_result", metadata={"name": "grep"})) == ("tool", "grep")
 
 
+@pytest.mark.parametrize("number", ["3.12.4", "192.168.8.1", "8.8.4.4", "2.7.1"])
+def test_a_number_with_dots_may_end_a_sentence(number: str) -> None:
+    made = fact(
+        "e1", f"Our router firmware is {number}", f"The router firmware is {number}.", subject="router firmware"
+    )
+    assert only(made, of=event(f"Our router firmware is {number} by the way")).statement.endswith(f"{number}.")
+
+
+def test_other_numbers_with_dots_are_not_what_was_said() -> None:
+    made = fact("e1", "Our router firmware is 3.12.4", "The router firmware is 3.12.5.", subject="router firmware")
+    assert read(made, of=event("Our router firmware is 3.12.4 now")).dropped == {"names or numbers nobody said": 1}
+
+
 @pytest.mark.parametrize("phrase", ["eats", "does not eat", "does_not_eat"])
 def test_what_somebody_eats_is_not_their_one_diet(phrase: str) -> None:
     made = fact("e1", "I do eat eggs", "The user eats eggs.", subject="the user", predicate=phrase, object="eggs")
