@@ -419,3 +419,27 @@ def test_other_numbers_with_dots_are_not_what_was_said() -> None:
 def test_what_somebody_eats_is_not_their_one_diet(phrase: str) -> None:
     made = fact("e1", "I do eat eggs", "The user eats eggs.", subject="the user", predicate=phrase, object="eggs")
     assert only(made, of=event("I do eat eggs though")).predicate not in (None, "diet")
+
+
+@pytest.mark.parametrize("when", [None, "2027-03-19"])
+@pytest.mark.parametrize(
+    ("quote", "predicate", "category"),
+    [
+        ("Asha's birthday is on the 19th of March", "birthday", "fact"),
+        ("our anniversary is on 19 March", "scheduled_for", "plan"),
+        ("we close every 19 March", "closes_on", "habit"),
+        ("the fair is on 19 March each year", "scheduled_for", "event"),
+    ],
+)
+def test_a_day_that_comes_again_is_no_end(quote: str, predicate: str, category: str, when: str | None) -> None:
+    made = fact("e1", quote, f"Noted: {quote}.", predicate=predicate, object="19 March", category=category, when=when)
+    found = only({**made, "subject": "Asha"}, of=event(f"By the way {quote}."))
+    assert (found.valid_from, found.valid_to) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "quote", ["Asha's birthday dinner is on 19 March", "the clinic opens every Monday until 19 March"]
+)
+def test_a_day_that_comes_once_is_an_end(quote: str) -> None:
+    made = fact("e1", quote, f"Noted: {quote}.", subject="Asha", predicate="", object="19 March", category="plan")
+    assert only(made, of=event(f"By the way {quote}.")).valid_to == "2027-03-19"
