@@ -443,3 +443,9 @@ def test_a_day_that_comes_again_is_no_end(quote: str, predicate: str, category: 
 def test_a_day_that_comes_once_is_an_end(quote: str) -> None:
     made = fact("e1", quote, f"Noted: {quote}.", subject="Asha", predicate="", object="19 March", category="plan")
     assert only(made, of=event(f"By the way {quote}.")).valid_to == "2027-03-19"
+
+
+def test_anothers_words_are_doubtful_because_a_second_answer_can_name_them() -> None:
+    said = event("I asked the doctor and she says: I have anaemia.", speaker="Ann")
+    made = fact("e1", "I have anaemia", "Ann has anaemia.", subject="Ann", predicate="health", object="anaemia")
+    assert [one.reason for one in read(made, of=said).doubtful] == ["somebody else's words"]
