@@ -338,3 +338,22 @@ def test_a_name_is_replaced_only_where_the_answer_says_so(vault: Vault, caller: 
     done = apply_answer(vault, caller, answer(facts, [first, second]))
     assert outcomes(done) == ["added", "updated" if changed else "proposed"]
     assert (facts_of(vault)["The user's name is Priya."].status == "active") is not changed
+
+
+def test_a_task_shows_the_conversation_of_each_event_and_keeps_it_together(vault: Vault, caller: Caller) -> None:
+    at = "2026-11-02T10:{:02}:00Z"
+    said = [("a", "user", "I live in Leeds."), ("b", "user", "Ich wohne in Bonn."), ("a", "note", "Leeds is home.")]
+    about = {"project": "https://example.org/shop.git"}
+    talk = [
+        Message(n, role, text, at.format(n), session=session, metadata=about if session == "b" else None)
+        for n, (session, role, text) in enumerate(said)
+    ]
+    ingest(vault, talk, caller, "stdin")
+    task = pending(vault, caller)
+    shown = [(one["session"], one.get("project"), one["role"], one["text"]) for one in rows(task)]
+    assert shown == [
+        ("a", None, "user", "I live in Leeds."),
+        ("a", None, "note", "Leeds is home."),
+        ("b", "shop", "user", "Ich wohne in Bonn."),
+    ]
+    assert [one["id"] for one in rows(task)] == list(task.events)
