@@ -357,3 +357,27 @@ def test_a_task_shows_the_conversation_of_each_event_and_keeps_it_together(vault
         ("b", "shop", "user", "Ich wohne in Bonn."),
     ]
     assert [one["id"] for one in rows(task)] == list(task.events)
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("Hello,\n\nour bakery opens at noon.\n\nKind regards,\nAnn", "it stands below a salutation, as in a letter"),
+        (
+            "our bakery opens at noon.\n\nKind regards,\nAnn",
+            "a short line beside it, such as a title, thanks or a signa",
+        ),
+        ("Dear Tom,\nour bakery opens at noon.", "below a salutation"),
+        ("Minutes by Tom: our bakery opens at noon. We sell bread.", "the label before it may name who says it"),
+    ],
+)
+def test_a_text_of_an_unclear_author_waits_for_a_person_who_is_told_the_sign(
+    vault: Vault, caller: Caller, text: str, sign: str
+) -> None:
+    tell(vault, caller, text)
+    (event,) = pending(vault, caller).events
+    made = found(event, "our bakery opens at noon", "The bakery opens at noon.", subject="the bakery")
+    (done,) = apply_answer(vault, caller, answer([made], [event])).learned.candidates
+    assert done.outcome == "proposed"
+    assert done.reason.startswith("Its source is 'external', which needs the approval of a person. Here ")
+    assert sign in done.reason

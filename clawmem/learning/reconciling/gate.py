@@ -79,7 +79,9 @@ def _secrets(proposition: Proposition, find_secret: FindSecret) -> GateVerdict |
 def _trust(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
     if proposition.trust in limits.trusted:
         return None
-    return GateVerdict(False, "trust", f"Its source is '{proposition.trust}', which needs the approval of a person.")
+    why = f" Here {proposition.doubt}." if proposition.doubt else ""
+    reason = f"Its source is '{proposition.trust}', which needs the approval of a person.{why}"
+    return GateVerdict(False, "trust", reason)
 
 
 def _utility(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
