@@ -381,3 +381,15 @@ def test_a_text_of_an_unclear_author_waits_for_a_person_who_is_told_the_sign(
     assert done.outcome == "proposed"
     assert done.reason.startswith("Its source is 'external', which needs the approval of a person. Here ")
     assert sign in done.reason
+
+
+@pytest.mark.parametrize(("value", "outcome"), [("Priya", "refused"), ("Priya Raman", "added")])
+def test_a_name_that_is_the_subject_itself_is_not_stored(
+    vault: Vault, caller: Caller, value: str, outcome: str
+) -> None:
+    text = f"Hello, my name is {value}."
+    ingest(vault, [Message(0, "user", text, "2026-11-02T10:00:00Z", speaker="Priya")], caller, "talk.jsonl")
+    (event,) = pending(vault, caller).events
+    made = found(event, f"my name is {value}", f"Priya's name is {value}.", predicate="name", object=value)
+    assert outcomes(apply_answer(vault, caller, answer([made], [event]))) == [outcome]
+    assert len(facts_of(vault)) == (outcome == "added")
