@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from clawmem.learning.by_model.extraction import ledger_paths
 from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.pieces import EventPiece, has_words, is_readable, split_events
 from clawmem.learning.by_model.task import ReadingTask
+from clawmem.learning.reconciling.namesakes import conversation_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
@@ -52,8 +53,8 @@ def pending(
 ) -> PendingTask:
     """Return the next task of at most `limit_tokens`: the oldest events that no model has read, or those of a session.
 
-    With `set_aside`, it is about the events on which a model failed. Nothing is written. Raise InvalidInput if not one
-    event fits into the limit.
+    The events of one conversation stand together, in order. With `set_aside`, it is about the events on which a model
+    failed. Nothing is written. Raise InvalidInput if not one event fits into the limit.
     """
     state = read_reading_state(vault)
     waits = _of_set_aside(vault, state) if set_aside else after_cursor(vault, state)
@@ -64,7 +65,7 @@ def pending(
         return PendingTask()
     # Whether a text may be shown is slow to say, and nobody needs it of what comes later.
     more = sum(1 for _ in filter(has_words, of_session))
-    pieces = pieces_to_read(vault, events, state)
+    pieces = pieces_to_read(vault, by_conversation(events), state)
     count = exact_counter()
     surroundings, today = Surroundings(vault, caller.agent), stamp(caller.now)[:10]
     task, text = _fitting(surroundings, pieces, state, vault, today, limit_tokens, count)
@@ -88,6 +89,14 @@ def after_cursor(vault: Vault, state: ReadingState | None = None) -> Iterator[Ev
 def waiting_count(vault: Vault) -> int:
     """Return how many events wait for a model or an agent; those with a credential, which nobody is shown, count."""
     return sum(1 for _ in filter(has_words, after_cursor(vault, read_reading_state(vault))))
+
+
+def by_conversation(events: Iterable[Event]) -> list[Event]:
+    """Return events with those of one conversation together, the conversation that began first before the others."""
+    found: dict[tuple[str, str | None], list[Event]] = {}
+    for event in events:
+        found.setdefault((conversation_of(event), event.session), []).append(event)
+    return [event for each in found.values() for event in each]
 
 
 def pieces_to_read(vault: Vault, events: Sequence[Event], state: ReadingState) -> list[EventPiece]:

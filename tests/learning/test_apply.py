@@ -299,3 +299,97 @@ def test_an_event_that_was_set_aside_is_read_by_hand(vault: Vault, caller: Calle
     assert outcomes(apply_answer(vault, later(caller), answer([rex], [bad]))) == ["added"]
     assert read_reading_state(vault).set_aside == ()
     assert pending(vault, caller, set_aside=True).events == ()
+
+
+def test_two_facts_of_one_text_stand_side_by_side(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "I am vegetarian, but my diet is pescatarian on Fridays.")
+    (event,) = pending(vault, caller).events
+    facts = [
+        found(event, "I am vegetarian", "The user is vegetarian.", predicate="diet", object="vegetarian"),
+        found(event, "my diet is pescatarian", "The user's diet is pescatarian on Fridays.", predicate="diet",
+              object="pescatarian"),
+    ]  # fmt: skip
+    assert outcomes(apply_answer(vault, caller, answer(facts, [event]))) == ["added", "added"]
+    assert {one.status for one in facts_of(vault).values()} == {"active"}
+
+
+def test_a_fact_of_the_same_text_is_replaced_where_the_answer_names_it(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "I was vegetarian, but nowadays I am vegan.")
+    (event,) = pending(vault, caller).events
+    change = [{"id": "#1", "how": "replace"}]
+    facts = [
+        found(event, "I was vegetarian", "The user is vegetarian.", predicate="diet", object="vegetarian"),
+        found(event, "nowadays I am vegan", "The user is vegan.", predicate="diet", object="vegan", changes=change),
+    ]
+    assert outcomes(apply_answer(vault, caller, answer(facts, [event]))) == ["added", "updated"]
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_name_is_replaced_only_where_the_answer_says_so(vault: Vault, caller: Caller, changed: bool) -> None:
+    tell(vault, caller, "I'm Priya, hello.")
+    tell(vault, caller, "I am called Markus here.", at="2026-11-05T10:{:02}:00Z", name="other")
+    first, second = pending(vault, caller).events
+    change = [{"id": "#1", "how": "replace"}] if changed else []
+    facts = [
+        found(first, "I'm Priya", "The user's name is Priya.", predicate="name", object="Priya"),
+        found(second, "I am called Markus", "The user's name is Markus.", predicate="name", object="Markus",
+              changes=change),
+    ]  # fmt: skip
+    done = apply_answer(vault, caller, answer(facts, [first, second]))
+    assert outcomes(done) == ["added", "updated" if changed else "proposed"]
+    assert (facts_of(vault)["The user's name is Priya."].status == "active") is not changed
+
+
+def test_a_task_shows_the_conversation_of_each_event_and_keeps_it_together(vault: Vault, caller: Caller) -> None:
+    at = "2026-11-02T10:{:02}:00Z"
+    said = [("a", "user", "I live in Leeds."), ("b", "user", "Ich wohne in Bonn."), ("a", "note", "Leeds is home.")]
+    about = {"project": "https://example.org/shop.git"}
+    talk = [
+        Message(n, role, text, at.format(n), session=session, metadata=about if session == "b" else None)
+        for n, (session, role, text) in enumerate(said)
+    ]
+    ingest(vault, talk, caller, "stdin")
+    task = pending(vault, caller)
+    shown = [(one["session"], one.get("project"), one["role"], one["text"]) for one in rows(task)]
+    assert shown == [
+        ("a", None, "user", "I live in Leeds."),
+        ("a", None, "note", "Leeds is home."),
+        ("b", "shop", "user", "Ich wohne in Bonn."),
+    ]
+    assert [one["id"] for one in rows(task)] == list(task.events)
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("Hello,\n\nour bakery opens at noon.\n\nKind regards,\nAnn", "it stands below a salutation, as in a letter"),
+        (
+            "our bakery opens at noon.\n\nKind regards,\nAnn",
+            "a short line beside it, such as a title, thanks or a signa",
+        ),
+        ("Dear Tom,\nour bakery opens at noon.", "below a salutation"),
+        ("Minutes by Tom: our bakery opens at noon. We sell bread.", "the label before it may name who says it"),
+    ],
+)
+def test_a_text_of_an_unclear_author_waits_for_a_person_who_is_told_the_sign(
+    vault: Vault, caller: Caller, text: str, sign: str
+) -> None:
+    tell(vault, caller, text)
+    (event,) = pending(vault, caller).events
+    made = found(event, "our bakery opens at noon", "The bakery opens at noon.", subject="the bakery")
+    (done,) = apply_answer(vault, caller, answer([made], [event])).learned.candidates
+    assert done.outcome == "proposed"
+    assert done.reason.startswith("Its source is 'external', which needs the approval of a person. Here ")
+    assert sign in done.reason
+
+
+@pytest.mark.parametrize(("value", "outcome"), [("Priya", "refused"), ("Priya Raman", "added")])
+def test_a_name_that_is_the_subject_itself_is_not_stored(
+    vault: Vault, caller: Caller, value: str, outcome: str
+) -> None:
+    text = f"Hello, my name is {value}."
+    ingest(vault, [Message(0, "user", text, "2026-11-02T10:00:00Z", speaker="Priya")], caller, "talk.jsonl")
+    (event,) = pending(vault, caller).events
+    made = found(event, f"my name is {value}", f"Priya's name is {value}.", predicate="name", object=value)
+    assert outcomes(apply_answer(vault, caller, answer([made], [event]))) == [outcome]
+    assert len(facts_of(vault)) == (outcome == "added")

@@ -85,6 +85,22 @@ _REPORT = re.compile(
 _BY_SENDER = re.compile(
     rf"\b(?:I|[Ww]e)(?:'ve|'d)?(?: (?:have|had|just|also|always|already|recently|once|then))* {_SPEAK}\b"
 )
+# Another person speaks after the sender did: "I asked the doctor and she says".
+_BY_ANOTHER = re.compile(
+    rf"\b(?:[Hh]e|[Ss]he|[Tt]hey|(?:[Mm]y|[Tt]he|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) [\w'-]+|(?!I\b|We\b)[A-Z][\w'-]+)"
+    rf"(?:'s|'d|'ve)?(?: (?:has|have|had|just|also|then|always|only|now))* {_SPEAK}\b"
+)
+# The sender introduces what they say themself: "forgot to say", "as I always say", "I'd say".
+_OWN_REMARK = re.compile(
+    r"(?:(?:^|[,.;!] ?)(?:(?:oh|and|but|also|ps|p\.? ?s\.?|btw|so|well|just|sorry|ah|almost|totally|only)\W+)*"
+    r"(?:(?:I|[Ww]e)(?:'d|'ve| have| had| would)?(?: (?:also|just|almost|totally|only|really|always))* )?|"
+    r"\b(?:I|[Ww]e)(?:'d|'ve| have| had| would)?(?: (?:also|just|almost|totally|only|really|always))* )"
+    r"(?:[Ff]orgot(?:ten)?|forget|[Ww]anted|[Mm]eant|have|need|ought|wish|remembered) to"
+    r"(?: (?:also|just|quickly))? (?:say|mention|add|tell you|let you know)(?: (?:before|earlier|that|too))?$|"
+    r"\b(?<![Dd]o )(?<![Ww]ould )(?<![Ss]hould )(?<![Cc]an )(?<![Cc]ould )(?:I|[Ww]e)"
+    r"(?:'d|'ll|'ve|'m)?(?: (?:would|must|will|have|always|often|usually|just|also|only|already|keep|once|can))* "
+    r"(?:say|said|saying)(?: (?:before|again|earlier|already))?$"
+)
 _REPORT_BY_COMMA = re.compile(
     r"(?!(?:As|Like|When|While|Since|Because|If|After|Before|What|That|Once|Until|I|We|You)\b)"
     rf"[A-Z][\w'-]*(?: (?!I\b|we\b|you\b)[\w'-]+){{0,3}} {_SPEAK}(?: (?:to )?(?:me|us|him|her|them))?"
@@ -106,6 +122,8 @@ def requests_text_work(head: str) -> bool:
     """Return whether words before a colon request work on the text that follows, or name it as a text."""
     if _NO_REQUEST.search(head) or not head:
         return False
+    if _OWN_REMARK.search(head) and not _TO_WORK_ON.search(head):
+        return False
     if _TO_WORK_ON.search(head) or _BRIEFLY.search(head):
         return not re.match(r"(?:I|[Ww]e) \w+", head) or bool(_POINTED_AT.search(head) or _ASKING.match(head))
     asked = _ASKING.match(head) is not None and _A_TEXT.search(head) is not None
@@ -120,7 +138,10 @@ def requests_role_play(head: str) -> bool:
 
 def reports_speech(head: str) -> bool:
     """Return whether words before a colon report that another person said what follows."""
-    return _REPORT.search(head) is not None and _BY_SENDER.search(head) is None
+    if _REPORT.search(head) is None:
+        return False
+    own = _BY_SENDER.search(head) or _OWN_REMARK.search(head)
+    return own is None or _BY_ANOTHER.search(head, own.end()) is not None
 
 
 def names_speaker(head: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from clawmem.learning.attribution.quoted import overlaps, unclear_author_spans
+from collections.abc import Sequence
+
+from clawmem.learning.attribution.quotations import Span
+from clawmem.learning.attribution.quoted import unclear_author_signs
 from clawmem.model.facts.trust import EXTERNAL, is_low_trust, least_trust
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
@@ -32,17 +35,26 @@ def limit_trust(event: Event, found: tuple[Proposition, ...]) -> tuple[Propositi
     if not found:
         return found
     if injection_in(event) is not None:
-        return tuple(one._replace(trust="external") for one in found)
-    unclear = unclear_author_spans(event.text) if event.role == "user" else []
-    return tuple(_limited(one, event, overlaps(unclear, *one.span)) for one in found)
+        return tuple(one._replace(trust=EXTERNAL, doubt="its text gives instructions to a model") for one in found)
+    unclear = unclear_author_signs(event.text) if event.role == "user" else []
+    return tuple(_limited(one, event, _sign_at(one, unclear)) for one in found)
 
 
-def _limited(one: Proposition, event: Event, is_unclear: bool) -> Proposition:
-    trust = _trust_of(one.trust, event)
-    if trust == "user" and is_unclear:
-        trust = EXTERNAL
-    ordering = is_low_trust(trust) and orders_in_text(one.source_text, outside=True)
-    return one._replace(trust="external" if ordering else trust)
+def _sign_at(one: Proposition, unclear: Sequence[tuple[Span, str]]) -> str | None:
+    """Return why the words of a proposition may be another's, or None."""
+    first, last = one.span
+    return next((sign for (start, end), sign in unclear if start < last and first < end), None)
+
+
+def _limited(one: Proposition, event: Event, sign: str | None) -> Proposition:
+    trust, doubt = _trust_of(one.trust, event), one.doubt
+    if trust == EXTERNAL and not doubt:
+        doubt = "its event came from outside the conversation"
+    if trust == "user" and sign:
+        trust, doubt = EXTERNAL, sign
+    if is_low_trust(trust) and orders_in_text(one.source_text, outside=True):
+        trust, doubt = EXTERNAL, "its words are an order"
+    return one._replace(trust=trust, doubt=doubt)
 
 
 def _trust_of(earned: str, event: Event) -> str:

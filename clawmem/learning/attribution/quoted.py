@@ -18,7 +18,7 @@ from clawmem.learning.attribution.introductions import (
     requests_work_below,
     requests_work_nearby,
 )
-from clawmem.learning.attribution.pastes import is_heading, pasted_spans, unclear_spans
+from clawmem.learning.attribution.pastes import is_heading, pasted_spans, unclear_signs
 from clawmem.learning.attribution.quotations import Span, quotations, unclosed_quotations
 from clawmem.learning.attribution.sentences import TextSpan, sentences, sub_span
 
@@ -64,15 +64,10 @@ def is_by_sender(text: str, start: int, end: int) -> bool:
     return not any(first < end and start < last for first, last in foreign)
 
 
-def unclear_author_spans(text: str) -> list[Span]:
-    """Return the spans that may hold another person's words, so that a person must decide: in order, and apart."""
-    return _merge([*unclear_spans(text), *_after_another(text)])
-
-
-def overlaps(spans: Sequence[Span], start: int, end: int) -> bool:
-    """Return whether the range from `start` to `end` overlaps one of the spans, which are in order and apart."""
-    place = bisect_right(spans, start, key=lambda span: span[1])
-    return place < len(spans) and spans[place][0] < end
+def unclear_author_signs(text: str) -> list[tuple[Span, str]]:
+    """Return the spans that may hold another person's words, so that a person must decide, each with why."""
+    below = "another's words without a closing mark stand above it"
+    return [*unclear_signs(text), *((one, below) for one in _after_another(text))]
 
 
 def _after_another(text: str) -> list[Span]:

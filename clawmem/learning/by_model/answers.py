@@ -18,7 +18,7 @@ from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.validity import PLANS
-from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day
+from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs
 from clawmem.model.language.text import check_statement, normal, one_line
 from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
 from clawmem.model.records.entity import Entity, kind_of
@@ -36,6 +36,7 @@ _SHORTEST_QUOTE = 8
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
 _MOST_CHANGES = 5
+_BIRTHDAY = "birthday"
 _SPEAKER = frozenset(
     "i,me,myself,user,the user,speaker,the speaker,ich,der nutzer,die nutzerin,der benutzer,die benutzerin".split(",")
 )
@@ -107,7 +108,7 @@ _TEXTS = ("event", "quote", "statement", "subject", "predicate", "object", "cate
 
 NOT_ABOUT = "not what the quote says"
 # A second answer cannot make these good.
-_FINAL = frozenset(("no fact of an assistant's", "somebody else's words", "said twice"))
+_FINAL = frozenset(("no fact of an assistant's", "said twice"))
 
 
 class DroppedFact(NamedTuple):
@@ -400,13 +401,22 @@ def _said(piece: EventPiece) -> date:
 def _validity(
     fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str, catalog: Catalog, predicate: str | None
 ) -> tuple[str | None, str | None]:
-    """Return from when and until when the fact is true."""
+    """Return from when and until when the fact is true. A day that comes again is neither its start nor its end."""
+    again = predicate == _BIRTHDAY or recurs(fact["statement"]) or recurs(quote)
+    if again and not fact["ended"] and "/" not in (fact["when"] or ""):
+        return _stated_start(quote, piece), None
     entry = catalog.predicates.get(predicate or "")
     if category in PLANS or (entry is not None and entry.value == "date" and not fact["ended"]):
         return None, None if fact["ended"] else _last_day(fact, quote, piece)
     first, last = _first_day(fact, quote, piece, category), _span(fact["when"])[1]
     fits = last is not None and not fact["ended"] and (first is None or first <= last.isoformat())
     return first, last.isoformat() if fits and last else None
+
+
+def _stated_start(quote: str, piece: EventPiece) -> str | None:
+    """Return the day since which the quote says that something comes again, or None."""
+    said = _said(piece)
+    return start_day([one for one in find_dates(quote, said) if one.since], "fact", said)
 
 
 def _span(when: str | None) -> tuple[date | None, date | None]:

@@ -60,7 +60,7 @@ _NEAR = {
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY = re.compile(
     r"\b(?:(?P<iy>\d{4})-(?P<im>\d\d)(?:-(?P<id>\d\d))?"
-    r"|(?P<nd>\d{1,2})[./](?P<nm>\d{1,2})[./](?P<ny>\d{4}|\d\d)?(?!\d)"
+    r"|(?<!\d[./])(?P<nd>\d{1,2})[./](?P<nm>\d{1,2})[./](?P<ny>\d{4}|\d\d)?(?!\d)"
     rf"|(?P<dd>\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? (?P<dm>{_MONTH})\b\.?(?:,? (?P<dy>\d{{4}}))?"
     rf"|(?P<mm>{_MONTH})\b\.? (?P<md>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<my>\d{{4}}))?"
     rf"|(?P<om>{_MONTH})\b\.?,? (?P<oy>\d{{4}}))",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.by_model.pieces import EventPiece
+from clawmem.learning.reconciling.para import project_of_event
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.records.entity import Entity
@@ -104,10 +105,12 @@ def _element(name: str, rows: Iterable[object]) -> str:
 
 def _event_rows(task: ReadingTask) -> Iterable[dict[str, Any]]:
     for number, piece in enumerate(task.shown):
+        place = {"session": piece.event.session, "project": project_of_event(piece.event)}
         yield {
             "id": task.label(number),
-            "role": piece.role,
+            "role": "note" if piece.event.role == "note" and piece.role == "user" else piece.role,
             "speaker": piece.speaker,
+            **_without_empty(place),
             "said": piece.event.timestamp,
             "text": piece.text,
         }

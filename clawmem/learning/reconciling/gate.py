@@ -79,7 +79,9 @@ def _secrets(proposition: Proposition, find_secret: FindSecret) -> GateVerdict |
 def _trust(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
     if proposition.trust in limits.trusted:
         return None
-    return GateVerdict(False, "trust", f"Its source is '{proposition.trust}', which needs the approval of a person.")
+    why = f" Here {proposition.doubt}." if proposition.doubt else ""
+    reason = f"Its source is '{proposition.trust}', which needs the approval of a person.{why}"
+    return GateVerdict(False, "trust", reason)
 
 
 def _utility(proposition: Proposition, limits: GateLimits) -> GateVerdict | None:
@@ -92,9 +94,17 @@ def _utility(proposition: Proposition, limits: GateLimits) -> GateVerdict | None
         return GateVerdict(
             False, "utility", f"Its confidence {proposition.confidence:.2f} is below {limits.confidence:.2f}."
         )
+    if _is_tautology(proposition):
+        return GateVerdict(False, "utility", "It says of its subject only what the subject is called in it.")
     if not content_words(proposition.statement) - content_words(proposition.subject or ""):
         return GateVerdict(False, "utility", "It says nothing specific about its subject.")
     return None
+
+
+def _is_tautology(proposition: Proposition) -> bool:
+    """Return whether the value of a name is the subject itself ("Priya's name is Priya")."""
+    named = plain(proposition.object or "")
+    return proposition.predicate == "name" and not proposition.ended and named == plain(proposition.subject or "")
 
 
 def _word_count(text: str) -> int:

@@ -64,13 +64,13 @@ def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str
 
 def with_project(proposition: Proposition, event: Event) -> Proposition:
     """Return the proposition with the project that the event belongs to, if a transcript names one."""
-    name = _project_of_event(event)
+    name = project_of_event(event)
     if name is None:
         return proposition
     return proposition._replace(entity_hints=(*proposition.entity_hints, EntityHint("project", name, HERE)))
 
 
-def _project_of_event(event: Event) -> str | None:
+def project_of_event(event: Event) -> str | None:
     """Return the last part of the project's URL, else of the working folder; a home or system folder is none."""
     about = event.metadata or {}
     place = next((one for key in ("project", "cwd") if isinstance(one := about.get(key), str) and one.strip()), "")

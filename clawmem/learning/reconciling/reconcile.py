@@ -39,6 +39,7 @@ RETRACT = "retract"
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,40}\b")
 _ARTICLES = re.compile(r"^(?:the|a|an|his|her|their|its)\s+")
+_NAME = "name"
 _RATHER = re.compile(r" (?:to|over|rather than|instead of|than) ")
 _LONG = 6  # content words from which one statement contained in another counts as a match
 _ASIDE = re.compile(r",| (?:after all|any ?more|named|called|who|which|that|with|from|in|near|for|since|at|to|on|of)\b")
@@ -130,6 +131,27 @@ def reconcile_named(
             targets = [key for key, one in hows.items() if one != "same"] if how != "same" else list(hows)[:1]
             return ReconcileDecision(outcome, tuple(targets), reason)
     return None
+
+
+def only_named_changes(
+    proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact]
+) -> ReconcileDecision:
+    """Return the decision about what a model stated, without replacements that need `changes` of the answer.
+
+    Two facts of one event are both true unless one names the other. A name is not replaced by another one, which may be
+    that of another person without a known name: a person decides.
+    """
+    if decision.outcome != UPDATE or proposition.former:
+        return decision
+    if proposition.predicate == _NAME:
+        reason = "Another name is known, and the answer does not say that it changed."
+        return ReconcileDecision(ADD, (), reason, decision.targets)
+    older = tuple(one for one in decision.targets if known[one].source_event != proposition.event_id)
+    if older == decision.targets:
+        return decision
+    if older:
+        return decision._replace(targets=older)
+    return ReconcileDecision(ADD, (), "The same text says both.", beside=True)
 
 
 def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[str], bool]) -> bool:

@@ -20,6 +20,7 @@ from clawmem.learning.reconciling.reconcile import (
     RETRACT,
     UPDATE,
     ReconcileDecision,
+    only_named_changes,
     reconcile,
     reconcile_named,
 )
@@ -179,7 +180,10 @@ class LearningRound:
         )
         if changed:
             return self._apply(*changed, around, event)
-        return self._apply(proposition, reconcile(proposition, list(known.values()), self._catalog), known, event)
+        decision = reconcile(proposition, list(known.values()), self._catalog)
+        if event.id in self._extractor.by_model:
+            decision = only_named_changes(proposition, decision, known)
+        return self._apply(proposition, decision, known, event)
 
     def _with_ids(self, proposition: Proposition) -> Proposition:
         """Return the proposition with the ids of the facts that it changes, also of those of this round."""

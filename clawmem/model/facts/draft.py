@@ -87,9 +87,11 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
 
 
 def _planned_for(statement: str, now: datetime) -> str | None:
-    """Return the last day that a plan names, or None."""
-    from clawmem.model.language.date_words import find_dates, last_coming_day  # its pattern takes milliseconds
+    """Return the last day that a plan names, or None. A day that comes again each year or week is no end."""
+    from clawmem.model.language.date_words import find_dates, last_coming_day, recurs  # its pattern takes milliseconds
 
+    if recurs(statement):
+        return None
     return last_coming_day(find_dates(statement, now.date(), ahead=True), now.date())
 
 

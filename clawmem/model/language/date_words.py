@@ -96,6 +96,17 @@ _TIMES = frozenset(
     "night as quarter first second third fourth fifth".split()
 ) | frozenset(_MONTHS)
 _UP_TO = re.compile(r"\b(?:until|till|by|before|due|through|to)(?: (?:the|on|in|at|end of))* $", re.IGNORECASE)
+_PERIOD = "years?|months?|weeks?|days?|spring|summer|autumn|fall|winter|weekends?|jahr|monat|woche|tag"
+_RECURS = re.compile(
+    rf"\b(?:every|each|jede[nmrs]?) (?:other |second |single |zweite[nrs]? )?(?:\d|(?:{_PERIOD}|"
+    rf"{'|'.join(_MONTHS)}|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|\w+tag)\b)"
+    r"|\b(?:annually|yearly|jährlich)\b"
+    r"|\b(?:birthdays?|anniversar(?:y|ies)|name day|geburtstag|hochzeitstag|jahrestag)"
+    r"(?: (?:is|are|falls?|ist|fällt)\b|:)"
+    r"|\b(?:has|have|celebrates?) (?:\w+ ){1,2}(?:birthday|anniversary)\b",
+    re.IGNORECASE,
+)
+_LASTS_UNTIL = re.compile(r"\b(?:until|till|through|bis)\b", re.IGNORECASE)
 
 
 class DateMatch(NamedTuple):
@@ -129,6 +140,11 @@ def written_days(span: DaySpan, most: int) -> list[str]:
     days = [first + timedelta(days=n) for n in range(min((last - first).days + 1, most))]
     named = [(str(day.day), _MONTHS[day.month - 1], day.isoformat()) for day in days]
     return [text for day, month, iso in named for text in (f"{day} {month}", f"{month} {day}", iso)]
+
+
+def recurs(text: str) -> bool:
+    """Return whether a text is about a day that comes again, such as a birthday, and names no end of that."""
+    return _RECURS.search(text) is not None and _LASTS_UNTIL.search(text) is None
 
 
 def last_coming_day(dates: Iterable[DateMatch], said: date) -> str | None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.quality import shipped_catalog
-from clawmem.learning.attribution.quoted import own_sentences
+from clawmem.learning.attribution.quoted import is_by_sender, own_sentences
 from clawmem.learning.attribution.sentences import sentences
 from clawmem.learning.rules.rules import extract
 from clawmem.model.records.event import Event
@@ -54,6 +54,12 @@ FOREIGN = [
     "My wife wrote:\n\nI live in Madrid.\n\nI work at NASA.",
     "Marie keeps telling me: we live in Paris.",
     "According to Tom: I live in Madrid.",
+    "I asked the doctor and she says: I live in Madrid.",
+    "I told Tom a lot and he replied: I live in Madrid.",
+    "She forgot to say: I live in Madrid.",
+    "I'd like you to say: I live in Madrid.",
+    "What would I say: I live in Madrid.",
+    "Can I say: I live in Madrid.",
     "Tom's answer: I live in Madrid.",
     "You said: I live in Madrid.",
     "Question from a reader: I am allergic to cats.",
@@ -120,3 +126,28 @@ def test_what_is_own_is_always_a_part_of_the_sentences(text: str) -> None:
 def test_a_very_long_message_is_read_in_time() -> None:
     text = 'Tom: he said "I am: a: b" this - that\nAda: so: I - "\n' * 4000
     assert list(own_sentences(text)) == []
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Forgot to say:",
+        "Hi again, forgot to say:",
+        "p.s. forgot to say:",
+        "Oh and I forgot to mention:",
+        "wanted to say:",
+        "I meant to add:",
+        "I'd say:",
+        "Quick update, as I always say:",
+        "I must say:",
+    ],
+)
+def test_a_remark_of_the_sender_introduces_their_own_words(head: str) -> None:
+    text = f"{head} I live in Madrid."
+    assert is_by_sender(text, len(head) + 1, len(text))
+
+
+@pytest.mark.parametrize("head", ["I asked the doctor and she says:", "I told Tom a lot and then Tom replied:"])
+def test_another_person_speaks_after_the_sender_did(head: str) -> None:
+    text = f"{head} I live in Madrid."
+    assert not is_by_sender(text, len(head) + 1, len(text))

@@ -400,3 +400,52 @@ def test_who_speaks() -> None:
     assert voice(event(role="assistant", speaker="Tom"), "Nora", "Tom") == ("user", "Tom")
     assert voice(event(role="tool", speaker="ci")) == ("tool", "ci")
     assert voice(event(role="user", kind="tool_result", metadata={"name": "grep"})) == ("tool", "grep")
+
+
+@pytest.mark.parametrize("number", ["3.12.4", "192.168.8.1", "8.8.4.4", "2.7.1"])
+def test_a_number_with_dots_may_end_a_sentence(number: str) -> None:
+    made = fact(
+        "e1", f"Our router firmware is {number}", f"The router firmware is {number}.", subject="router firmware"
+    )
+    assert only(made, of=event(f"Our router firmware is {number} by the way")).statement.endswith(f"{number}.")
+
+
+def test_other_numbers_with_dots_are_not_what_was_said() -> None:
+    made = fact("e1", "Our router firmware is 3.12.4", "The router firmware is 3.12.5.", subject="router firmware")
+    assert read(made, of=event("Our router firmware is 3.12.4 now")).dropped == {"names or numbers nobody said": 1}
+
+
+@pytest.mark.parametrize("phrase", ["eats", "does not eat", "does_not_eat"])
+def test_what_somebody_eats_is_not_their_one_diet(phrase: str) -> None:
+    made = fact("e1", "I do eat eggs", "The user eats eggs.", subject="the user", predicate=phrase, object="eggs")
+    assert only(made, of=event("I do eat eggs though")).predicate not in (None, "diet")
+
+
+@pytest.mark.parametrize("when", [None, "2027-03-19"])
+@pytest.mark.parametrize(
+    ("quote", "predicate", "category"),
+    [
+        ("Asha's birthday is on the 19th of March", "birthday", "fact"),
+        ("our anniversary is on 19 March", "scheduled_for", "plan"),
+        ("we close every 19 March", "closes_on", "habit"),
+        ("the fair is on 19 March each year", "scheduled_for", "event"),
+    ],
+)
+def test_a_day_that_comes_again_is_no_end(quote: str, predicate: str, category: str, when: str | None) -> None:
+    made = fact("e1", quote, f"Noted: {quote}.", predicate=predicate, object="19 March", category=category, when=when)
+    found = only({**made, "subject": "Asha"}, of=event(f"By the way {quote}."))
+    assert (found.valid_from, found.valid_to) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "quote", ["Asha's birthday dinner is on 19 March", "the clinic opens every Monday until 19 March"]
+)
+def test_a_day_that_comes_once_is_an_end(quote: str) -> None:
+    made = fact("e1", quote, f"Noted: {quote}.", subject="Asha", predicate="", object="19 March", category="plan")
+    assert only(made, of=event(f"By the way {quote}.")).valid_to == "2027-03-19"
+
+
+def test_anothers_words_are_doubtful_because_a_second_answer_can_name_them() -> None:
+    said = event("I asked the doctor and she says: I have anaemia.", speaker="Ann")
+    made = fact("e1", "I have anaemia", "Ann has anaemia.", subject="Ann", predicate="health", object="anaemia")
+    assert [one.reason for one in read(made, of=said).doubtful] == ["somebody else's words"]

@@ -1,0 +1,26 @@
+"""A requested fact before it is stored: the end of a plan."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from clawmem.model.facts.draft import draft_from_record
+
+NOW = datetime(2026, 2, 11, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("statement", "end"),
+    [
+        ("Asha's birthday is on 19 March.", None),
+        ("The wedding anniversary is on 2 May.", None),
+        ("The office is closed every 24 December.", None),
+        ("Asha flies to Oslo on 19 March.", "2026-03-19"),
+        ("Asha's birthday party is on 19 March.", "2026-03-19"),
+        ("The pool opens every Monday until 19 March.", "2026-03-19"),
+    ],
+)
+def test_a_plan_ends_with_its_day_unless_the_day_comes_again(statement: str, end: str | None) -> None:
+    assert draft_from_record({"fact": statement, "category": "plan"}, NOW).fact.valid_to == end
