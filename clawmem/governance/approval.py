@@ -48,7 +48,6 @@ from clawmem.model.proposals.quarantine import orders_in, with_approval
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.layout import CATALOG
 
-
 _GUARDRAIL = "guardrail"
 _A_PERSON_APPROVES = "A person runs the same command without --agent and CLAWMEM_AGENT."
 
