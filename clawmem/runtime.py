@@ -144,6 +144,12 @@ class Runtime:
 
         return project_of(self.working_folder, self.vault().root, self.home())
 
+    def repository_project(self) -> str | None:
+        """Return the project of the repository that the working folder belongs to, or None."""
+        from clawmem.vault.git.project import repository_project_of  # only queries need it
+
+        return repository_project_of(self.working_folder, self.vault().root, self.home())
+
     def names_scope(self) -> bool:
         """Return whether the environment names a workflow or a project."""
         return bool(self.environment.get("CLAWMEM_WORKFLOW") or self.environment.get("CLAWMEM_PROJECT"))

@@ -48,6 +48,9 @@ from clawmem.model.proposals.quarantine import orders_in, with_approval
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.layout import CATALOG
 
+_GUARDRAIL = "guardrail"
+_A_PERSON_APPROVES = "A person runs the same command without --agent and CLAWMEM_AGENT."
+
 
 class ApprovalPlan(NamedTuple):
     """The facts after approval, the outcome of each, the files to write, and the entity or file that changes."""
@@ -75,14 +78,17 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
         return _predicate(work, proposal.entry)
     if proposal.does == LINE and proposal.line:
         return _line(work, proposal.line)
+    _refuse_agent(work, proposal)
     targets = [_target(work, one, proposal) for one in proposal.targets]
+    if proposal.does == PROMOTE:
+        for one in targets:
+            _refuse_agent_for_fact(work, one.fact)
     if proposal.does == PROMOTE and proposal.worth and targets:
         return _promotion(work, proposal, proposal.worth, targets[0])
     if proposal.does == RETRACT or proposal.fact is None:
         return _retraction(work, proposal, targets, reason)
     if beside and (proposal.kind != "conflict" or proposal.does in (MERGE, END)):
         raise Refused("Only a fact that contradicts others can be kept beside them.", "Approve it without --beside.")
-    _refuse_agent(work, proposal.fact)
     latest = _existing(proposal, targets)
     fact = latest.fact if latest else _new_fact(work, proposal.fact)
     if is_low_trust(fact.trust) or orders_in(fact):
@@ -142,13 +148,25 @@ def _addition(
     )
 
 
-def _refuse_agent(work: WriteScope, fact: Fact) -> None:
+def _refuse_agent(work: WriteScope, proposal: Proposal) -> None:
+    """Refuse an agent that approves what only a person accepts: a guardrail, or content as in
+    `_refuse_agent_for_fact`."""
+    fact = proposal.fact
+    if work.caller.agent and (proposal.kind == _GUARDRAIL or (fact and fact.category == _GUARDRAIL)):
+        raise Refused(
+            f"Only a person may approve a guardrail, and {work.caller.agent} is an agent.", _A_PERSON_APPROVES
+        )
+    if fact:
+        _refuse_agent_for_fact(work, fact)
+
+
+def _refuse_agent_for_fact(work: WriteScope, fact: Fact) -> None:
     """Refuse an agent that approves content from outside or content with instructions: the agent may be manipulated."""
     if work.caller.agent and (is_low_trust(fact.trust) or orders_in(fact)):
         raise Refused(
             f"The content comes from outside (trust {fact.trust}). Only a person may approve it, and "
             f"{work.caller.agent} is an agent.",
-            "A person runs the same command without --agent and CLAWMEM_AGENT.",
+            _A_PERSON_APPROVES,
         )
 
 

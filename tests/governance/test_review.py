@@ -38,6 +38,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 AT = "2026-11-21T09:30:00Z"
 
@@ -362,3 +363,21 @@ def test_a_new_entity_is_made_on_approval_only(vault: Vault, caller: Caller) -> 
     index.close()
     approve(vault, "prop_0", caller)
     assert "The boat" in (vault.read_text("life/projects/boat/summary.md") or "")
+
+
+@pytest.mark.parametrize(
+    "waits",
+    [
+        {"kind": "guardrail", "fact": fact("Never delete the backups.", trust="agent", category="guardrail")},
+        {"kind": "fact", "fact": fact("Never delete the backups.", trust="agent", category="guardrail")},
+        {"kind": "fact", "fact": fact("The boiler is from 2011.", trust="external")},
+    ],
+)
+def test_an_agent_approves_nothing_that_a_person_accepts(
+    vault: Vault, caller: Caller, waits: dict[str, object], clawmem: Command
+) -> None:
+    proposal = file(vault, caller, **waits)
+    refused = clawmem("review", "approve", proposal.id, env={"CLAWMEM_AGENT": "bot"})
+    assert (refused.code, "bot is an agent" in refused.err) == (1, True), refused
+    assert only(vault).status == "open" and not facts_of(vault)
+    assert clawmem("review", "approve", proposal.id).code == 0

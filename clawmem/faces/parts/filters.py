@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Call
 from clawmem.index.search.channels import FactFilter
-from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, PROJECT, TEAM, Reach, check_scope
+from clawmem.model.facts.reach import EVERY_SCOPE, FRAMEWORK, ORGANISATION, PROJECT, TEAM, Reach, check_scope
 from clawmem.model.language.dates import day_of, parse_end, parse_start, parse_state
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
@@ -66,17 +66,25 @@ def _days(since: str | None, until: str | None, caller: Caller) -> tuple[str | N
 
 def reach_of(call: Call, workflow: str | None, scope: str | None, project: str | None) -> Reach | None:
     """The scope of a query: from its options, else from CLAWMEM_WORKFLOW and CLAWMEM_PROJECT, else from the session in
-    CLAWMEM_SESSION. None, which sees every scope, where none of them names one.
+    CLAWMEM_SESSION. Where none of them names one, the facts of other projects are hidden in a repository. None, which
+    sees every scope, outside a repository and with the scope `all`.
 
     Raises InvalidInput for a scope that lacks its workflow or its project."""
     runtime = call.runtime
+    if scope == EVERY_SCOPE:
+        if workflow is not None or project is not None:
+            raise InvalidInput("'--scope all' sees every workflow and project.", "Leave --workflow and --project out.")
+        return None
     if workflow is None and scope is None and project is None and not runtime.names_scope():
         session = runtime.caller().session
-        if session is None:
-            return None
-        from clawmem.work.sessions.records import reach_of_session  # only in a session
+        if session is not None:
+            from clawmem.work.sessions.records import reach_of_session  # only in a session
 
-        return reach_of_session(runtime.vault(), session)
+            of_session = reach_of_session(runtime.vault(), session)
+            if of_session is not None:
+                return of_session
+        here = runtime.repository_project()
+        return None if here is None else Reach(project=here, others_hidden=True)
     named = runtime.workflow(workflow)
     where = None if scope in (FRAMEWORK, ORGANISATION, TEAM) and project is None else runtime.project(project)
     check_scope(scope, named, where)

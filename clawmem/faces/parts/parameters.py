@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import TRUSTS
-from clawmem.model.facts.reach import SCOPES
+from clawmem.model.facts.reach import EVERY_SCOPE, SCOPES
 
 
 class Parameter(NamedTuple):
@@ -60,7 +60,13 @@ OF_ENTITY = Parameter("entity", "Only facts of this entity.", ("--entity", "-e")
 OF_CATEGORY = Parameter("category", "Only facts of this category.", ("--category", "-c"), completes="category")
 WITH_TAG = Parameter("tag", "Only facts with this tag.", ("--tag", "-t"))
 WORKFLOW = Parameter("workflow", "Only what this workflow sees (CLAWMEM_WORKFLOW).", ("--workflow",), metavar="ID")
-SCOPE = Parameter("scope", "The narrowest scope: {choices}.", ("--scope",), choices=SCOPES)
+SCOPE = Parameter(
+    "scope",
+    "The narrowest scope: {choices}. Without scope, workflow and project, a query in a repository hides the facts of"
+    " other projects; `all` shows them.",
+    ("--scope",),
+    choices=(*SCOPES, EVERY_SCOPE),
+)
 PROJECT = Parameter(
     "project",
     "The project (CLAWMEM_PROJECT); the default is the remote of this folder's repository, or the folder.",

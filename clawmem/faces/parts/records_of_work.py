@@ -12,7 +12,7 @@ from clawmem.faces.parts.filters import filter_of, reach_of
 from clawmem.faces.parts.parameters import FACT, LIMIT, OF_ENTITY, PROJECT, SCOPE, WITH_TAG, WORKFLOW, Parameter
 from clawmem.faces.parts.words import outcome_lines
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, TEAM, check_scope
+from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, SCOPES, TEAM, check_scope
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import LEAST_SCORE, recall
 from clawmem.work.decisions import AddedRecord
@@ -21,7 +21,7 @@ from clawmem.work.handed_in import WorkScope
 SCOPE_OPTIONS = (WORKFLOW, SCOPE, PROJECT)
 SCOPE_OF_NEW = (
     WORKFLOW._replace(help="The workflow that it is for (CLAWMEM_WORKFLOW)."),
-    SCOPE._replace(help="Who sees it: {choices}; the default is the narrowest that is known."),
+    SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is the narrowest that is known."),
     PROJECT._replace(help="The project that it is for (CLAWMEM_PROJECT); the default is this folder's."),
 )
 ADDED = {

@@ -23,7 +23,7 @@ from clawmem.faces.parts.words import REVISED, outcome_lines
 from clawmem.memory.facts.remember import remember as act
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.facts.reach import PROJECT, TEAM
+from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM
 from clawmem.model.language.text import counted
 
 
@@ -119,7 +119,7 @@ VERB = Command(
             completes="entity",
         ),
         WORKFLOW._replace(help="The workflow that the fact is for."),
-        SCOPE._replace(help="Who sees it: {choices}; the default is everybody."),
+        SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody."),
         OF_PROJECT._replace(help="The project that it is for; with --scope project, the one of this folder."),
         Parameter("jsonl", "Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file"),
     ),

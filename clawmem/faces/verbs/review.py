@@ -37,7 +37,8 @@ def show(call: Call, proposal: str) -> Answer:
 
 
 def approve(call: Call, proposal: str, reason: str | None, beside: bool) -> Answer:
-    """Apply a proposal, in one commit. The command is refused if a fact that it changes has changed since."""
+    """Apply a proposal, in one commit. The command is refused if a fact that it changes has changed since, and for an
+    agent if the proposal is a guardrail or comes from outside."""
     return _decided(approve_act(call.runtime.vault(), proposal, call.runtime.caller(), reason, beside))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from clawmem.index.tables.schema import QUARANTINE_PACE
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
-from clawmem.model.facts.reach import Reach
+from clawmem.model.facts.reach import PROJECT, Reach
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, last_access
 from clawmem.model.proposals.quarantine import quarantine_rule
@@ -62,6 +62,10 @@ def within_reach(reach: Reach | None) -> tuple[str, tuple[str, ...]]:
     all."""
     if reach is None:
         return "", ()
+    if reach.others_hidden:
+        # ';' is the character after ':'.
+        own = reach.range() or ("", "")
+        return f"(realm < '{PROJECT}:' OR realm >= '{PROJECT};' OR realm >= ? AND realm < ?)", own
     realms = reach.realms()
     listed = f"realm IN ({','.join('?' * len(realms))})"
     between = reach.range()

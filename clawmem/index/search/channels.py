@@ -52,6 +52,11 @@ class FactFilter(NamedTuple):
     until: str | None = None
     reach: Reach | None = None
 
+    @property
+    def of_work(self) -> bool:
+        """Return whether the query names a workflow or a project, or runs in a session that does."""
+        return self.reach is not None and not self.reach.others_hidden
+
 
 def is_within(day: str | None, wanted: FactFilter) -> bool:
     """Return whether a day is one that a filter wants; an unknown one is not where there is a bound."""

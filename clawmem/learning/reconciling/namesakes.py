@@ -79,16 +79,22 @@ def conversation_of(event: Event) -> str:
     return event.source if event.source and event.source != _PIPED else f"{_PIPED} {event.session or ''}"
 
 
+def session_of(event: Event) -> str:
+    """Return what the people of an event share who met: its conversation, and its session in it if it has one."""
+    return f"{conversation_of(event)}\t{event.session}" if event.session else conversation_of(event)
+
+
 def people_of(events: Iterable[Event]) -> dict[str, frozenset[str]]:
-    """Return the people who speak in each conversation."""
+    """Return the people who speak in each conversation, and in each of its sessions."""
     said: dict[str, list[Event]] = {}
     for event in events:
-        said.setdefault(conversation_of(event), []).append(event)
+        for part in dict.fromkeys((conversation_of(event), session_of(event))):
+            said.setdefault(part, []).append(event)
     return {name: people_in(each) for name, each in said.items()}
 
 
 def acquaintances(title: str, people: Collection[str]) -> tuple[str, ...]:
-    """Return the aliases of a new person in a conversation: the name as each of the others knows it."""
+    """Return the aliases of a new person in a session of a conversation: the name as each of the others knows it."""
     name = name_and_other(title)[0]
     others = [one for one in sorted(people) if normal(one) != normal(name)][:MOST_KNOWN]
     aliases = [known_to(name, one) for one in others]

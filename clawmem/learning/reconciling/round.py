@@ -10,7 +10,7 @@ from clawmem.learning.reconciling import candidate as ends
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
 from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
-from clawmem.learning.reconciling.namesakes import conversation_of
+from clawmem.learning.reconciling.namesakes import conversation_of, session_of
 from clawmem.learning.reconciling.para import HERE, with_project
 from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
 from clawmem.learning.reconciling.reconcile import (
@@ -92,7 +92,7 @@ class RoundLimits(NamedTuple):
 class LearningRound:
     """A round decides about events in order. Each decision builds on the earlier ones.
 
-    `people` are those who speak in each conversation.
+    `people` are those who speak in each conversation and in each session, as `people_of` returns them.
     """
 
     def __init__(
@@ -285,7 +285,7 @@ class LearningRound:
         adds = decision.outcome == ADD or not decision.targets
         waits = self._state.waits(() if adds else decision.targets)
         if placement.create and not waits:
-            self._state.create(placement.entity, placement.title, self._people_around(event))
+            self._state.create(placement.entity, placement.title, self._people.get(session_of(event), ()))
         fact = self._learned(
             as_additional(proposition) if decision.beside else proposition, event, self._state.new_id()
         )

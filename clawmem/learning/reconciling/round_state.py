@@ -208,7 +208,7 @@ class RoundState:
         return self._namesakes.here(proposition, people)
 
     def create(self, entity: str, title: str, people: Collection[str] = ()) -> None:
-        """Create an entity unless it exists. A person is known to the people of the conversation."""
+        """Create an entity unless it exists. A person is known to the people of the session."""
         made = Entity(entity, title, acquaintances(title, people) if kind_of(entity) == "person" else ())
         if not entity_exists(self._work.index, entity):
             self._created.setdefault(entity, made)

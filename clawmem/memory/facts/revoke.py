@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.memory.history.log import fact_history
+from clawmem.memory.pages.touched import pages_after
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
@@ -200,7 +201,12 @@ def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: s
     body += [f"- {one.fact.id} stays, though it {one.relation} {one.of}: {one.fact.fact}" for one in done.dependents]
     return Change(
         subject_line("revoke", "vault", words),
-        {**_items_writes(work, plan, facts), **_ledger_writes(work, plan), **proposal_writes(plan.proposals)},
+        {
+            **_items_writes(work, plan, facts),
+            **_ledger_writes(work, plan),
+            **proposal_writes(plan.proposals),
+            **pages_after(work, [PlacedFact(one, plan.homes[one.id]) for one in facts]),
+        },
         (*said, *proposal_trailers(plan.proposals)),
         body="\n".join(body),
         author=agent_author(work.caller.agent),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.index.search.lookup import important_facts
+from clawmem.index.search.lookup import PlacedFact, important_facts
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.language.dates import stamp
@@ -15,7 +16,7 @@ from clawmem.model.pages.summary import with_generated
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.proposals.promotion import MARK
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.entity import ITEMS
+from clawmem.model.records.entity import ITEMS, owner_of
 
 PATH = "MEMORY.md"
 
@@ -39,14 +40,22 @@ def refresh_memory_page(work: WriteScope, dry_run: bool = False) -> MemoryPageRe
     unread = [problem for path, problem in work.unreadable_files(ITEMS).items() if path.startswith("life/")]
     if unread:
         return MemoryPageResult(False, None, work.notices, tuple(unread))
+    after = memory_page_after(work)
+    if after is None or dry_run:
+        return MemoryPageResult(after is not None, notices=work.notices)
+    change = Change(subject_line("curate", PATH, "what matters most"), {PATH: after}, trailers("curate"))
+    return MemoryPageResult(True, work.commit([change], "memory")[-1], work.notices)
+
+
+def memory_page_after(work: WriteScope, changed: Iterable[PlacedFact] = ()) -> bytes | None:
+    """Return MEMORY.md with its generated part made of the facts of the index, with some of them `changed`, or None if
+    it does not change. Raise Unreadable for a page with conflict markers."""
     page = work.text(PATH)
     refuse_conflict_markers(page, PATH)
-    known = [one.fact for one in important_facts(work.index, CATEGORIES, ALWAYS_HOT, MARK)]
+    known = {one.fact.id: one.fact for one in important_facts(work.index, CATEGORIES, ALWAYS_HOT, MARK)}
+    known |= {one.fact.id: one.fact for one in changed if owner_of(one.entity) is None}
     block = memory_block(
-        sections(known, stamp(work.caller.now)), work.vault.settings.whole("memory.max_tokens"), token_bound
+        sections(known.values(), stamp(work.caller.now)), work.vault.settings.whole("memory.max_tokens"), token_bound
     )
     after = with_generated(page or "# Memory\n", block)
-    if after == page or dry_run:
-        return MemoryPageResult(after != page, notices=work.notices)
-    change = Change(subject_line("curate", PATH, "what matters most"), {PATH: after.encode()}, trailers("curate"))
-    return MemoryPageResult(True, work.commit([change], "memory")[-1], work.notices)
+    return after.encode() if after != page else None

@@ -41,7 +41,7 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     """
     settings = work.vault.settings
     most = settings.whole("summary.max_facts")
-    since = week_began(work.caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))
+    since = week_of(work)
     by_entity: dict[str, list[Fact]] = defaultdict(list)
     for one in all_facts(work.index):
         by_entity[one.entity].append(counted_fact(work.index, one.fact))
@@ -52,7 +52,7 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     candidates = {name for name in by_entity if is_candidate_place(name)}
     for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread} - candidates):
         try:
-            page = _page(work, name, by_entity[name], since, most)
+            page = summary_after(work, name, by_entity[name], since, most)
         except ClawmemError as problem:
             problems.append(problem)
             continue
@@ -69,7 +69,16 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     return SummariesResult(tuple(changed), work.commit([change], "summaries")[-1], work.notices, tuple(problems))
 
 
-def _page(work: WriteScope, name: str, facts: Sequence[Fact], since: datetime, most: int) -> bytes | None:
+def week_of(work: WriteScope) -> datetime:
+    """Return the start of the week for which tiers are computed."""
+    settings = work.vault.settings
+    return week_began(work.caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))
+
+
+def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], since: datetime, most: int) -> bytes | None:
+    """Return the page of an entity with its generated part made of these facts, or None if it does not change.
+
+    Tiers are those at `since`; at most `most` facts are shown. Raise Unreadable for a page with conflict markers."""
     path = summary_path(name)
     data = work.read(path)
     if data is None:

@@ -6,6 +6,7 @@ exports with `memories` and `text`. The blocks of a Letta agent file, `{"blocks"
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,8 +16,10 @@ from clawmem.model.exchange.foreign_memory import (
     Found,
     SkippedMemory,
     Yaml,
+    entity_path,
     mapping,
     moment,
+    naming,
     unit,
     words,
 )
@@ -26,6 +29,15 @@ from clawmem.model.transcripts.message import first, word
 
 _LISTS = ("results", "memories")
 _TEXTS = ("memory", "text", "content", "data")
+_NAME = re.compile(r"[^\W\d_]{2,}(?:[ ._-][^\W\d_]+){0,3}")
+_NOBODY = frozenset("user users default default_user default-user me test anonymous admin none null unknown".split())
+_USER = re.compile(r"(?:the )?user(?P<possessive>['’]s)? ", re.IGNORECASE)
+_VERB = re.compile(
+    r"(?:is|was|has|had|does|did|can|cannot|will|likes?|loves?|hates?|prefers?|wants?|needs?|lives?|works?|owns?|uses?"
+    r"|plays?|enjoys?|speaks?|drinks?|eats?|drives?|studies|plans?|knows?|moved|dislikes?|avoids?|takes?|visited"
+    r"|bought|started|stopped|attended|believes?|thinks?|feels?|keeps?|makes?|goes|travels?|runs?|wears?)",
+    re.IGNORECASE,
+)
 
 
 def fits(files: Files, yaml: Yaml) -> bool:
@@ -81,7 +93,33 @@ def _memory(place: str, record: Any) -> Found:
         details["source"] = source
     if details:
         given["details"] = details
-    return ForeignMemory(place, word(record.get("id")) or place, one_line(text), text, timestamp=when, record=given)
+    owner = _name(record.get("user_id"))
+    statement = _about(owner, one_line(text)) if owner else one_line(text)
+    entity = entity_path(owner, "person") if owner else None
+    key = word(record.get("id")) or place
+    return ForeignMemory(place, key, statement, text, entity, owner if entity else None, when, given)
+
+
+def _name(user_id: Any) -> str | None:
+    """Return the name of a person that a user's id is, or None for an id with digits and for ids that name nobody."""
+    text = word(user_id)
+    if text is None or not _NAME.fullmatch(text) or text.lower() in _NOBODY:
+        return None
+    names = re.split(r"[ ._]+", text)
+    return " ".join(one.capitalize() if one.islower() else one for one in names)
+
+
+def _about(owner: str, said: str) -> str:
+    """Return a statement with its owner as the subject, if it has none: it begins with a verb, or with "User"."""
+    user = _USER.match(said)
+    if user:
+        return f"{owner}{user['possessive'] or ''} {said[user.end() :]}"
+    if re.search(rf"(?<!\w){re.escape(owner.split()[0])}(?!\w)", said, re.IGNORECASE):
+        return said
+    first, _, rest = said.partition(" ")
+    if rest and _VERB.fullmatch(first):
+        return f"{owner} {first.lower()} {rest}"
+    return naming(owner, said)
 
 
 def _block(place: str, record: Mapping[str, Any]) -> Iterator[Found]:

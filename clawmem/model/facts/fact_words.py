@@ -8,6 +8,7 @@ from typing import Any
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
+from clawmem.model.facts.reach import PROJECT, project_name, scope_of
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
@@ -41,11 +42,17 @@ def origin_warnings(fact: Fact) -> list[str]:
     return [OUTSIDE_WARNING] if fact.trust == EXTERNAL else []
 
 
+def project_words(fact: Fact) -> list[str]:
+    """Return the name of the project that alone sees the fact, as `project NAME`; empty for a wider scope."""
+    return [f"project {project_name(fact.project)}"] if fact.project and scope_of(fact) == PROJECT else []
+
+
 def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
     """Return a fact as one line: id, statement, entity, and everything unusual about it."""
     remarks = [entity]
     if is_candidate_place(entity):
         remarks.append("waits for promotion")
+    remarks += project_words(fact)
     if fact.status != "active":
         remarks.append(fact.status)
     remarks += origin_warnings(fact)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 PROJECT, TEAM, FRAMEWORK, ORGANISATION = "project", "team", "framework", "organisation"
 SCOPES = (PROJECT, TEAM, FRAMEWORK, ORGANISATION)
+# The scope of a query that sees every workflow and project.
+EVERY_SCOPE = "all"
 _NEXT = "\t"
 _AFTER_NEXT = "\n"
 
@@ -22,11 +24,13 @@ _AFTER_NEXT = "\n"
 class Reach(NamedTuple):
     """The scope of a query: its workflow, its project (a remote's URL or a folder), and the narrowest scope it sees.
 
-    Without a workflow, the project's facts of all workflows are seen, and no workflow's own."""
+    Without a workflow, the project's facts of all workflows are seen, and no workflow's own. `others_hidden` is the
+    scope of a query that names none, from inside a project: it sees everything except the facts of other projects."""
 
     workflow: str | None = None
     project: str | None = None
     scope: str = PROJECT
+    others_hidden: bool = False
 
     def realms(self) -> tuple[str, ...]:
         """Return the realms that the query sees, without those in `range`."""
@@ -45,6 +49,8 @@ class Reach(NamedTuple):
 
     def sees(self, realm: str) -> bool:
         """Return whether the query sees a realm."""
+        if self.others_hidden and not realm.startswith(f"{PROJECT}:"):
+            return True
         within = self.range()
         return realm in self.realms() or (within is not None and within[0] <= realm < within[1])
 
@@ -76,6 +82,11 @@ def is_workflow(text: str | None) -> bool:
 def scope_of(fact: "Fact") -> str | None:
     """Return the scope of a fact, also where only its workflow or its project is set; None for everybody's."""
     return realm_of(fact).partition(":")[0] or None
+
+
+def project_name(project: str) -> str:
+    """Return the last part of a remote's URL or of a folder, without `.git`."""
+    return project.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or project
 
 
 def check_scope(scope: str | None, workflow: str | None, project: str | None) -> None:

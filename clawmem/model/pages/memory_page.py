@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
+from clawmem.model.facts.reach import PROJECT, scope_of
 from clawmem.model.facts.validity import PLANS, is_over
 from clawmem.model.language.dates import days_between, moment_of
 from clawmem.model.language.text import one_line
@@ -36,11 +37,11 @@ class PageSection(NamedTuple):
 def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
     """Return the sections for important facts, decisions, lessons and open plans; each fact is in one of them.
 
-    Facts from outside, facts that are over at `now` (ISO 8601 UTC), and plans without a day that were made long before
-    are left out.
+    Facts of one project, facts from outside, facts that are over at `now` (ISO 8601 UTC), and plans without a day that
+    were made long before are left out.
     """
     known = [fact for fact in facts if fact.status == ACTIVE and fact.trust not in ("external", "tool")]
-    known = [fact for fact in known if not is_over(fact, now)]
+    known = [fact for fact in known if scope_of(fact) != PROJECT and not is_over(fact, now)]
     decisions = [fact for fact in known if fact.category == "decision"]
     lessons = [fact for fact in known if fact.category == "lesson"]
     plans = [fact for fact in known if fact.category in PLANS and not _is_forgotten(fact, now)]

@@ -43,8 +43,9 @@ class Section(NamedTuple):
     total. `further` is the number of lines beyond the units that are neither shown nor counted elsewhere. `more` is the
     command that shows them. The section gets up to `share` of the budget, and lower turns are filled first, wherever
     the section is on the page. A section that `leads` gets at least one line, and remarks name it if lines are missing.
-    An `extra` section only gets what all others leave, and its other lines do not count as left out. A `whole` section
-    is filled first and never cut.
+    The first unit of an `assured` section has its room before every other section is filled, except a `whole` one, which
+    is filled first and never cut. An `extra` section only gets what all others leave, and its other lines do not count
+    as left out.
     """
 
     title: str
@@ -57,6 +58,7 @@ class Section(NamedTuple):
     leads: bool = False
     extra: bool = False
     whole: bool = False
+    assured: bool = False
 
 
 class OmittedHint(NamedTuple):
@@ -239,14 +241,15 @@ def _remarks(sections: Sequence[Section], filled: Sequence[FilledSection]) -> li
 
 
 def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -> list[FilledSection]:
-    filling = _BudgetFill(free, reserves)
-    for section in sections:
-        if section.whole:
-            _check_room(section, free)
+    whole = [one for one in sections if one.whole]
+    for section in whole:
+        _check_room(section, free)
     in_turn = sorted((one for one in sections if not one.extra), key=lambda one: one.turn)
+    beside = free - sum(_cost(one, one.units(_MANY, {})) for one in whole)
+    filling = _BudgetFill(free, reserves, _assured(in_turn, beside))
     for section in in_turn:
         filling.give(section)
-    for section in in_turn:
+    for section in sorted(in_turn, key=lambda one: one.leads):  # the section that leads stays within its share
         if section.share < 1:
             filling.give_more(section)
     for section in reversed(in_turn):
@@ -267,14 +270,25 @@ def _check_room(section: Section, free: int) -> None:
         )
 
 
+def _assured(sections: Sequence[Section], free: int) -> dict[str, int]:
+    """Return the tokens of the title and the first unit of each assured section, as far as they fit."""
+    held: dict[str, int] = {}
+    for section in sections:
+        units = section.units(free, {}) if section.assured else ()
+        if units and (cost := _cost(section, units[:1])) <= free - sum(held.values()):
+            held[section.title] = cost
+    return held
+
+
 class _BudgetFill:
     """The state of filling: the tokens left, what is shown, and what each section offered and kept.
 
     A line that is left out is counted by one section: the first one that offers it or counts all lines of its kind.
     """
 
-    def __init__(self, free: int, reserves: Mapping[str, int]) -> None:
+    def __init__(self, free: int, reserves: Mapping[str, int], assured: Mapping[str, int]) -> None:
         self._free, self._left, self._reserves = free, free, reserves
+        self._assured = dict(assured)  # the room that is held for sections that are not filled yet
         self._shown: dict[Key, str] = {}
         self._offered: dict[str, Sequence[Unit]] = {}
         self._kept: dict[str, tuple[Unit, ...]] = {}
@@ -287,13 +301,15 @@ class _BudgetFill:
     def give(self, section: Section) -> None:
         """Fill the section's share; if it needs no remark, its reserve is free again."""
         reserve = self._reserves.get(section.title, 0)
-        most = min(self._left, int(self._free * section.share))
+        own = self._assured.pop(section.title, 0)
+        room = self._left - sum(self._assured.values())
+        most = min(room, max(own, int(self._free * section.share)))
         # The ledger may contain an event twice, on two days.
         units = list({unit.key: unit for unit in section.units(max(most, 0) + reserve, self._shown)}.values())
         self._offered[section.title] = units
         self._claim(section, units)
         if section.leads:
-            most = max(most, _cost(section, _some(section, units, self._shown, self._left)[:1]))
+            most = max(most, _cost(section, _some(section, units, self._shown, room)[:1]))
         self._keep(section, self._all(section, units, most + reserve) or _some(section, units, self._shown, most))
         if self._left_out(section, self._shown) == 0:
             self._left += reserve

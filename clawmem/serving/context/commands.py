@@ -43,7 +43,7 @@ def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpComm
 
 def _scope_options(wanted: FactFilter) -> tuple[tuple[str, str | None], ...]:
     reach = wanted.reach
-    if reach is None:
+    if reach is None or reach.others_hidden:
         return ()
     # The project is that of the folder in which the reader runs the command.
     scope = None if reach.scope == PROJECT and reach.workflow else reach.scope

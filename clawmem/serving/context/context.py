@@ -107,7 +107,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
-    scoped = _scoped(vault, on, wish) if wanted.reach is not None and not wanted.as_of else ()
+    scoped = _scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
     guards = _guardrails(vault, on, wish)
     sections = [
         *(_guardrail_sections(on, way, wish, guards) if guards else ()),
@@ -198,7 +198,7 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
 
 def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
     """Return the sections without a question: the facts by tier."""
-    if wish.wanted.reach is not None:
+    if wish.wanted.of_work:
         return [*_always_told(on, way, wish, technical=True), *_public_shelves(on, way, wish)]
     return [
         *_shelf(on, way, wish, ALWAYS, 1),
@@ -221,7 +221,7 @@ def _always_told(on: TierCounts, way: UnitStyle, wish: ContextRequest, technical
     """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it."""
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
     told = sorted((one for one in important if one.weight >= ALWAYS_TOLD), key=lambda one: (not one.owner, -one.weight))
-    of_work = wish.wanted.reach is not None
+    of_work = wish.wanted.of_work
     facts = public_facts(on, told, technical or of_work)
     if of_work:
         from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named

@@ -130,8 +130,10 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
     share = min(2 * ASKED_SHARE, max(ASKED_SHARE, _TWO_FACTS / wish.budget))
     sections = [
-        Section(frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=share, turn=2),
-        Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4),
+        Section(
+            frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=share, turn=2, assured=True
+        ),
+        Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts),
     ]
     found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
     if not found or not has_vectors(vault):

@@ -22,11 +22,27 @@ def project_of(folder: Path, vault: Path, home: Path) -> str | None:
     here = folder.resolve()
     if here.is_relative_to(vault.resolve()):
         return None
+    found = _repository_project(here)
+    if found is not None:
+        return found[1]
+    return None if here in (home.resolve(), Path(here.anchor)) else str(here)
+
+
+def repository_project_of(folder: Path, vault: Path, home: Path) -> str | None:
+    """Return the project of the repository that a folder belongs to; None without a repository, for the vault's own
+    folder, and where the repository is the home folder."""
+    here = folder.resolve()
+    found = None if here.is_relative_to(vault.resolve()) else _repository_project(here)
+    return None if found is None or found[0] == home.resolve() else found[1]
+
+
+def _repository_project(here: Path) -> tuple[Path, str] | None:
+    """Return the folder and the project of the nearest repository at or above a folder."""
     for place in (here, *here.parents):
         git_dir = git_dir_of(place)
         if git_dir is not None:
-            return _remote_url(git_dir) or str(place)
-    return None if here in (home.resolve(), Path(here.anchor)) else str(here)
+            return place, _remote_url(git_dir) or str(place)
+    return None
 
 
 def _remote_url(git_dir: Path) -> str | None:

@@ -9,7 +9,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn
-from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances, conversation_of, people_of
+from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances, conversation_of, people_of, session_of
 from clawmem.memory.entities.joining import merge_entities
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
@@ -72,8 +72,9 @@ def test_a_source_is_one_conversation_and_of_piped_messages_a_session() -> None:
     said = Event("evt_1", "2026-01-01T00:00:00Z", "user", "Hi.", "Jo", "one", source="team.jsonl")
     other = said._replace(id="evt_2", speaker="Mia", session="two")
     piped = [one._replace(source="stdin") for one in (said, other)]
-    assert list(people_of([said, other]).values()) == [{"Jo", "Mia"}]
-    assert [set(one) for one in people_of(piped).values()] == [{"Jo"}, {"Mia"}]
+    found = people_of([said, other])
+    assert found[conversation_of(said)] == {"Jo", "Mia"} and found[session_of(other)] == {"Mia"}
+    assert [set(people_of(piped)[conversation_of(one)]) for one in piped] == [{"Jo"}, {"Mia"}]
     assert conversation_of(said) == conversation_of(other) != conversation_of(piped[0])
 
 
@@ -138,3 +139,15 @@ def test_the_user_is_one_person_in_all_conversations(vault: Vault, caller: Calle
     talk(vault, caller, "a.jsonl", 1, ("Jo", "I live in Oslo."), ("Mia", "I work at Corvid Labs."))
     talk(vault, caller, "b.jsonl", 2, ("Jo", "I live in Rome."), ("Tess", "I am allergic to nuts."))
     assert {one for one in known(vault) if "lives" in one[1]} == {(FIRST, "Jo lives in Rome.")}
+
+
+def test_people_of_different_sessions_of_a_file_do_not_know_each_other(vault: Vault, caller: Caller) -> None:
+    said = [("Jo", "I live in Oslo.", "1"), ("Mia", "I live in Bergen.", "1"), ("Tess", "I live in Rome.", "2")]
+    messages = [
+        Message(1, "user", text, f"2026-11-01T10:00:0{n}Z", who, session) for n, (who, text, session) in enumerate(said)
+    ]
+    ingest(vault, messages, caller, "all.jsonl")
+    learn(vault, caller)
+    pages = [(vault.root / f"life/areas/people/{name}/summary.md").read_text() for name in ("jo", "tess")]
+    assert "Jo (known to Mia)" in pages[0] and "Tess" not in pages[0]
+    assert "known to" not in pages[1]

@@ -143,3 +143,21 @@ def test_an_agent_takes_back_only_where_it_may_write(clawmem: Command) -> None:
     clawmem("remember", "Mine.", "-e", "@legal/projects/case", "--agent", "legal", "--source", "web")
     done = clawmem("revoke", "--source", "web", "--json", env={"CLAWMEM_AGENT": "finance"})
     assert done.code == 1 and done.json["error"]["code"] == "not_permitted"
+
+
+def test_the_pages_of_the_vault_no_longer_say_it(clawmem: Command, vault_root: Path) -> None:
+    old = keep(clawmem, "Jane is allergic to nuts.", "--importance", "0.9")
+    clawmem("supersede", old, "Jane is allergic to pollen.", "--source", "gossip", env={"CLAWMEM_SEED": "s"})
+    keep(clawmem, "Jane likes tea.")
+    clawmem("heartbeat")
+    pages = [vault_root / "MEMORY.md", vault_root / "life/areas/people/jane/summary.md"]
+    before = [page.read_text() for page in pages]
+    assert all("pollen" in text for text in before)
+    done = clawmem("revoke", "--source", "gossip", "--json").data
+    for page in pages:
+        text = page.read_text()
+        assert "pollen" not in text and "nuts" in text, page
+    assert git(vault_root, "status", "--porcelain") == ""
+    assert clawmem("doctor").code == 0
+    clawmem("undo", done["commit"])
+    assert "Jane is allergic to pollen." in standing(clawmem)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from clawmem.errors import InvalidInput
+from clawmem.model.exchange import mem0
 from clawmem.model.exchange.foreign_memory import Files, ForeignMemory, SkippedMemory
 from clawmem.model.exchange.formats import MEMORY_FORMATS, format_of
 from clawmem.vault.strict_yaml import parse_yaml
@@ -136,7 +137,7 @@ def test_observations_and_relations_of_a_graph() -> None:
 
 def test_memories_of_mem0_keep_id_time_tags_and_user() -> None:
     [one], [skipped] = read("mem0")
-    assert (one.statement, one.key, one.timestamp) == ("Likes rye bread", "m1", "2025-02-03T11:05:06Z")
+    assert (one.statement, one.key, one.timestamp) == ("Mara likes rye bread", "m1", "2025-02-03T11:05:06Z")
     assert one.record == {"tags": ["food"], "confidence": 0.9, "details": {"user_id": "mara"}}
     assert skipped.reason == "it has no text"
 
@@ -195,3 +196,22 @@ def test_no_reader_fails_on_odd_files(name: str, text: str) -> None:
     files = {"a.json": text, "b.jsonl": text, "c.md": text, "memory/2026-01-01.md": text}
     list(MEMORY_FORMATS[name].read(files, parse_yaml))
     assert MEMORY_FORMATS[name].fits(files, parse_yaml) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("user", "memory", "statement", "entity"),
+    [
+        ("greta", "Is allergic to walnuts", "Greta is allergic to walnuts", "areas/people/greta"),
+        ("greta.lund", "User's sister lives in Kiel", "Greta Lund's sister lives in Kiel", "areas/people/greta-lund"),
+        ("greta", "The user likes to hike", "Greta likes to hike", "areas/people/greta"),
+        ("greta", "Greta has a boat", "Greta has a boat", "areas/people/greta"),
+        ("greta", "Favourite colour is blue", "Greta: Favourite colour is blue", "areas/people/greta"),
+        ("u-4711", "Is allergic to walnuts", "Is allergic to walnuts", None),
+        ("default_user", "Is allergic to walnuts", "Is allergic to walnuts", None),
+    ],
+)
+def test_a_memory_of_mem0_names_its_owner(user: str, memory: str, statement: str, entity: str | None) -> None:
+    text = json.dumps({"results": [{"id": "a1", "memory": memory, "user_id": user}]})
+    [one] = list(mem0.read({"export.json": text}, lambda text, place: None))
+    assert isinstance(one, ForeignMemory)
+    assert (one.statement, one.entity, one.quote) == (statement, entity, memory)

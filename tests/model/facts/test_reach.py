@@ -37,7 +37,9 @@ def _sees(reach: Reach, scope: str | None, workflow: str | None, project: str | 
     st.sampled_from((None, *SCOPES)),
     st.sampled_from(WORKFLOWS),
     st.sampled_from(PROJECTS),
-    st.builds(Reach, st.sampled_from(WORKFLOWS[:3]), st.sampled_from(PROJECTS), st.sampled_from(SCOPES)),
+    st.builds(
+        Reach, st.sampled_from(WORKFLOWS[:3]), st.sampled_from(PROJECTS), st.sampled_from(SCOPES), st.just(False)
+    ),
 )
 def test_who_sees_what(scope: str | None, workflow: str | None, project: str | None, reach: Reach) -> None:
     assert reach.sees(realm(scope, workflow, project)) == _sees(reach, scope, workflow, project)
@@ -62,6 +64,20 @@ def test_the_index_filters_as_the_rule_says(vault: Vault, caller: Caller) -> Non
                 reach = Reach(workflow, project, scope)
                 seen = _seen(vault, reach)
                 assert seen == {one.fact for one in every if reach.sees(realm_of(one))}, reach
+
+
+def test_a_query_in_a_repository_hides_the_facts_of_other_projects_alone(vault: Vault, caller: Caller) -> None:
+    own = Reach(project=PROJECTS[1], others_hidden=True)
+    every = [
+        Fact("new", f"Statement {at} about boats.", "lesson", "", "test", scope=scope, workflow=of, project=project)
+        for at, (scope, of, project) in enumerate(
+            (scope, of, project) for scope in (None, *SCOPES) for of in WORKFLOWS for project in PROJECTS
+        )
+    ]
+    remember(vault, [Draft(one) for one in every], caller)
+    wide = ("team", "framework", "organisation")
+    wanted = {one.fact for one in every if one.scope in wide or one.project in (None, own.project)}
+    assert _seen(vault, own) == wanted == {one.fact for one in every if own.sees(realm_of(one))}
 
 
 def test_the_same_words_in_two_scopes_are_two_facts(vault: Vault, caller: Caller) -> None:

@@ -60,24 +60,29 @@ def test_important_facts_come_first_and_what_is_gone_never(vault: Vault, caller:
     assert is_recalled(everything.text)
 
 
-def test_what_always_surfaces_has_room_before_what_is_short(vault: Vault, caller: Caller) -> None:
+def test_the_best_hit_has_room_before_what_always_surfaces(vault: Vault, caller: Caller) -> None:
+    answer = "For dinner on Sunday they want fish with potatoes and a green salad"
+    told = "Nora is allergic to hazelnuts and walnuts and carries a pen"
     _keep(
         vault,
         caller,
-        {"fact": "Nora is allergic to hazelnuts and walnuts and carries a pen", "importance": 0.95},
+        {"fact": told, "importance": 0.95},
         {"fact": "Ida is allergic to cow's milk protein, even in small amounts", "importance": 0.9},
-        "For dinner on Sunday they want fish with potatoes and a green salad",
+        answer,
         "Tea is hot",
     )
-    done = context(vault, caller, 130, "plan the dinner")
-    assert _lines(done)[2:] == [
-        "## Always",
-        "- Nora is allergic to hazelnuts and walnuts and carries a pen (2026-11-21)",
-        "(left out of Always: 1; `clawmem list --tier hot` shows them)",
-        "(left out: 1; `clawmem recall 'plan the dinner' --all --limit 2` shows them)",
-        "</clawmem-context>",
+    assert _lines(context(vault, caller, 130, "plan the dinner"))[2:4] == [
+        "## Facts for this question",
+        f"- {answer} (2026-11-21)",
     ]
-    assert done.left_out == (("Always", 1), ("Facts for this question", 1))
+    done = context(vault, caller, 200, "plan the dinner")
+    assert _lines(done)[2:6] == [
+        "## Always",
+        f"- {told} (2026-11-21)",
+        "## Facts for this question",
+        f"- {answer} (2026-11-21)",
+    ]
+    assert ("Always", 1) in done.left_out
 
 
 def test_what_was_cut_is_said_with_the_command_that_shows_it(vault: Vault, caller: Caller) -> None:

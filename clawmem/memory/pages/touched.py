@@ -1,0 +1,46 @@
+"""The generated pages that a change of facts makes wrong, as they are after the change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clawmem.errors import ClawmemError
+from clawmem.index.search.lookup import PlacedFact, facts_of
+from clawmem.index.tables.accesses import counted_fact
+from clawmem.memory.pages.memory_page import PATH, memory_page_after
+from clawmem.memory.pages.summaries import summary_after, week_of
+from clawmem.memory.scope import WriteScope
+from clawmem.model.records.entity import summary_path
+from clawmem.model.settings.permission import forbidden, rights_of
+
+
+def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
+    """Return the summaries of the changed facts' entities, and MEMORY.md, where their generated parts change.
+
+    Pages that do not exist, that cannot be read or that the calling agent may not write are left to the heartbeat."""
+    changed = list(changed)
+    writes: dict[str, bytes | None] = {}
+    for entity in dict.fromkeys(one.entity for one in changed):
+        new = {one.fact.id: one.fact for one in changed if one.entity == entity}
+        facts = [new.get(one.fact.id, counted_fact(work.index, one.fact)) for one in facts_of(work.index, entity)]
+        path = summary_path(entity)
+        if work.read(path) is None or not work.is_readable(entity):
+            continue
+        try:
+            page = summary_after(work, entity, facts, week_of(work), work.vault.settings.whole("summary.max_facts"))
+        except ClawmemError:
+            continue  # the heartbeat reports the page
+        if page is not None:
+            writes[path] = page
+    try:
+        memory = memory_page_after(work, changed) if work.read(PATH) is not None else None
+    except ClawmemError:
+        memory = None
+    if memory is not None:
+        writes[PATH] = memory
+    return {path: page for path, page in writes.items() if _may_write(work, path)}
+
+
+def _may_write(work: WriteScope, path: str) -> bool:
+    agent = work.caller.agent
+    return agent is None or forbidden(agent, rights_of(work.vault.settings, agent), [path], "revoke") is None

@@ -1,0 +1,75 @@
+"""A query that names no scope: the facts of other projects are hidden inside a repository, and shown outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command, Result
+
+SHOP = "https://example.org/me/shop.git"
+QUERIES = (
+    ("context", "uploads"),
+    ("recall", "uploads"),
+    ("precedent", "uploads"),
+    ("lesson", "list"),
+    ("lesson", "search", "uploads"),
+    ("decision", "list"),
+    ("list",),
+)
+
+
+@pytest.fixture
+def ask(clawmem: Command, vault_root: Path) -> Callable[..., Result]:
+    """Run a command in a folder that is not the vault."""
+
+    def run(*arguments: str, cwd: Path) -> Result:
+        return clawmem(*arguments, cwd=cwd, env={"CLAWMEM_VAULT": str(vault_root)})
+
+    return run
+
+
+@pytest.fixture
+def projects(tmp_path: Path, ask: Callable[..., Result]) -> dict[str, Path]:
+    """Two repositories, the home folder, and a vault that knows facts of the first and of everybody."""
+    made = {name: tmp_path / name for name in ("shop", "other")}
+    for name, folder in made.items():
+        (folder / ".git" / "objects").mkdir(parents=True)
+        (folder / ".git" / "refs").mkdir()
+        (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        (folder / ".git" / "config").write_text(f'[remote "origin"]\n\turl = https://example.org/me/{name}.git\n')
+    ask("lesson", "add", "Uploads are sent in small chunks.", cwd=made["shop"])
+    ask("decision", "add", "Stream the uploads to the disk.", "--why", "memory", cwd=made["shop"])
+    for category in ("lesson", "decision"):
+        ask("remember", f"The {category} on uploads: free for everybody.", "--category", category, cwd=made["shop"])
+    return {**made, "home": tmp_path / "home"}
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=" ".join)
+def test_another_projects_facts_are_hidden_in_a_repository(
+    ask: Callable[..., Result], projects: dict[str, Path], query: tuple[str, ...]
+) -> None:
+    told = {name: ask(*query, cwd=folder).out for name, folder in projects.items()}
+    own = {name: "small chunks" in text or "Stream the uploads" in text for name, text in told.items()}
+    assert own == {"shop": True, "other": False, "home": True}
+    assert all("free for everybody" in text for text in told.values())
+    if query[0] != "context":
+        assert "project shop" in told["home"]
+        everything = ask(*query, "--scope", "all", cwd=projects["other"]).out
+        assert "project shop" in everything
+        assert "project shop" in ask(*query, "--project", SHOP, cwd=projects["other"]).out
+
+
+def test_the_scope_all_is_for_queries_alone(ask: Callable[..., Result], projects: dict[str, Path]) -> None:
+    assert ask("recall", "uploads", "--scope", "all", "--workflow", "x", cwd=projects["other"]).code == 2
+    assert ask("remember", "A fact.", "--scope", "all", cwd=projects["other"]).code == 2
+
+
+def test_the_shared_page_lists_no_facts_of_a_project(
+    ask: Callable[..., Result], projects: dict[str, Path], vault_root: Path
+) -> None:
+    ask("heartbeat", cwd=projects["home"])
+    page = (vault_root / "MEMORY.md").read_text()
+    assert "free for everybody" in page and "small chunks" not in page and "Stream the uploads" not in page
