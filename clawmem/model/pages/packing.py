@@ -43,9 +43,9 @@ class Section(NamedTuple):
     total. `further` is the number of lines beyond the units that are neither shown nor counted elsewhere. `more` is the
     command that shows them. The section gets up to `share` of the budget, and lower turns are filled first, wherever
     the section is on the page. A section that `leads` gets at least one line, and remarks name it if lines are missing.
-    The first unit of an `assured` section has its room before every other section is filled, except a `whole` one, which
-    is filled first and never cut. An `extra` section only gets what all others leave, and its other lines do not count
-    as left out.
+    The first unit of an `assured` section has its room before every other section is filled, except a `whole` one,
+    which is filled first and never cut. An `extra` section only gets what all others leave, and its other lines do not
+    count as left out.
     """
 
     title: str
