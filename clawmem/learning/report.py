@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.promotion.promote import PromoteResult
 from clawmem.learning.reconciling.candidate import (
@@ -119,7 +120,11 @@ def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
     if learned.extraction.run:
         yield cost_line(learned.extraction.run)
     if learned.taught_nothing:
-        yield f"taught nothing: {learned.taught_nothing:,} of {counted(learned.events, 'event')}"
+        by_agent = "; without a model, an agent reads them: `clawmem learn pending`"
+        yield (
+            f"taught nothing: {learned.taught_nothing:,} of {counted(learned.events, 'event')}"
+            + (by_agent if learned.extractor == RULES else "")
+        )
     yield from _not_kept(learned)
     for one in learned.proposals:
         name = "" if dry_run else f"{one.id}  "

@@ -93,7 +93,8 @@ def wire(
                 vendors.append((program, step))
                 continue
             if not program:
-                notices.append(f"{step.program} was not found, so its file {step.path} was edited directly")
+                done = "would be" if dry_run else "was"
+                notices.append(f"{step.program} was not found, so its file {step.path} {done} edited directly")
             step = step.instead
         path = _target(step.path)
         if path not in before:

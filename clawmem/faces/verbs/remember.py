@@ -120,7 +120,10 @@ VERB = Command(
         ),
         WORKFLOW._replace(help="The workflow that the fact is for."),
         SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody."),
-        OF_PROJECT._replace(help="The project that it is for; with --scope project, the one of this folder."),
+        OF_PROJECT._replace(
+            help="The project that it is for; with --scope project, the one of this folder,"
+            " which is not the home folder."
+        ),
         Parameter("jsonl", "Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file"),
     ),
     {**REVISED, "conflicts?": [{"fact": str, "against": [{"id": str, "fact": str}], "proposal": str}]},

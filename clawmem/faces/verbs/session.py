@@ -81,7 +81,8 @@ def checkpoint(
         "commit": done.commit,
         **_zone_data(done.zone),
     }
-    talk = [f"checkpoint of {done.record.id}, commit {done.commit[:12]}", *_zone_lines(done.zone)]
+    rows = [(one.outcome, one.fact, one.entity) for one in done.facts]
+    talk = [f"checkpoint of {done.record.id}", *outcome_lines(rows, done.commit), *_zone_lines(done.zone)]
     moved = done.record.checkpoints[-1].get("moved")
     talk += [f"older parts of the scratchpad moved into the record, because {done.rotated}"] if moved else []
     return Answer(data, done.restart.splitlines(), done.notices, talk=talk)

@@ -125,6 +125,11 @@ def test_what_fails_is_marked_and_the_agent_goes_on(clawmem: Command, vault_root
     assert len([one for one in problems if one["check"] == "hook"]) == 2
 
 
+def test_doctor_ends_what_a_hook_said_with_one_full_stop(clawmem: Command) -> None:
+    clawmem("hook", "no-such-event", given="{}")
+    assert "no event 'no-such-event'.  [hook]" in clawmem("doctor").out
+
+
 def test_without_a_vault_or_a_folder_or_an_input_the_exit_code_is_0(clawmem: Command, tmp_path: Path) -> None:
     for words in (["hook"], ["hook", "SessionStart", "--harness", "none"], ["hook", "SessionStart", "--moon"]):
         assert clawmem(*words, cwd=tmp_path).code == 0

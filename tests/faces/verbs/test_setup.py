@@ -206,6 +206,12 @@ def test_the_command_of_the_vendor_is_used_where_there_is_one(setup: Setup, home
     assert ">>> clawmem >>>" in config.read_text()
 
 
+def test_a_dry_run_says_what_would_be_edited(setup: Setup, home: Path) -> None:
+    (home / ".codex").mkdir(exist_ok=True)
+    done = setup("codex", "--dry-run")
+    assert "codex was not found" in done.err and "would be edited directly" in done.err
+
+
 def test_the_list_and_what_doctor_finds(setup: Setup, clawmem: Command, home: Path) -> None:
     assert setup("codex").code == 0
     rows = {one["harness"]: one["state"] for one in setup("--list", "--json").data["harnesses"]}

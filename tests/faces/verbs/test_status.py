@@ -53,7 +53,8 @@ def test_events_that_wait_and_the_last_heartbeat(clawmem: Command) -> None:
     before = clawmem("status")
     assert "learning  2 events wait for the heartbeat\n" in before.out
     assert "heartbeat never on this machine" in before.out
-    assert "taught nothing: 1 of 2 events\n" in clawmem("heartbeat").out
+    learn = "; without a model, an agent reads them: `clawmem learn pending`"
+    assert f"taught nothing: 1 of 2 events{learn}\n" in clawmem("heartbeat").out
     after = clawmem("status", "--json").data["learning"]
     last = after["last_heartbeat"]
     assert (after["waiting"], last["events"], last["taught_nothing"], last["failed"]) == (0, 2, 1, [])

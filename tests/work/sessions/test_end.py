@@ -264,6 +264,8 @@ def test_the_whole_loop_as_commands(vault: Vault, tmp_path: Path, clawmem: Comma
     assert started["session"]["project"] == PROJECT
     assert started["scratchpad"]["path"] == "agents/coder/scratchpads/stream-the-uploads.md"
     assert as_coder("session", "note", "It works.", "--used", "190", "--window", "200").out.endswith("restart text\n")
+    saved = as_coder("session", "checkpoint", "--from", "-", given='{"lessons": ["Check the tide."]}')
+    assert "remembered: fact_" in saved.err + saved.out
     refused = as_coder("session", "end", "--from", "-", "--json", given='{"summary": "x"}')
     assert refused.code == 2 and "reflection: is missing" in refused.json["error"]["message"]
     example = clawmem("session", "schema", "--example").out

@@ -16,7 +16,7 @@ def hook_problems(vault: Vault) -> Iterator[HealthProblem]:
     for one in read_marks(vault):
         if one.outcome != DONE:
             said = f"The last call of {one.event} by {one.harness} ({one.at}) {_WORDS.get(one.outcome, 'failed')}"
-            yield HealthProblem(WARNING, HOOK, f".git/clawmem/{FOLDER}", None, f"{said}: {one.message}.")
+            yield HealthProblem(WARNING, HOOK, f".git/clawmem/{FOLDER}", None, f"{said}: {one.message.rstrip('.')}.")
 
 
 _WORDS = {"late": "was too late", "failed": "failed"}
