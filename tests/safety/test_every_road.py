@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -178,13 +178,14 @@ def test_an_error_does_not_repeat_it(clawmem: Command, vault_root: Path, ids: Ma
     assert not wrong
 
 
+@pytest.mark.parametrize("roads", [ROADS[::2], pytest.param(ROADS[1::2], marks=pytest.mark.soak)], ids=len)
 def test_it_is_masked_where_the_settings_say_so(
     clawmem: Command, vault_root: Path, caller: Caller, ids: Mapping[str, str], environment: dict[str, str],
-    tmp_path: Path,
+    tmp_path: Path, roads: Sequence[Road],
 ) -> None:  # fmt: skip
     clawmem("config", "set", "secrets.action", "redact")
     wrong = []
-    for number, road in enumerate(ROADS):
+    for number, road in enumerate(roads):
         root = tmp_path / f"vault{number}"
         shutil.copytree(vault_root, root)
         code, out, err = _walk(road, clawmem, root, ids)

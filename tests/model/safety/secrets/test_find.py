@@ -376,9 +376,9 @@ Jane_works. sk- eyJ- password= password_is_ aB3+xY9z ://a:b@ :// 12345678:AA 0a-
 
 
 @pytest.mark.parametrize("unit", HARD)
-def test_a_megabyte_takes_linear_time(unit: str) -> None:
-    text = unit.replace("_", " ") * (1_000_000 // len(unit))
-    quarter = min(_seconds(text[:250_000]) for _ in range(2))
+def test_a_long_text_takes_linear_time(unit: str) -> None:
+    text = unit.replace("_", " ") * (400_000 // len(unit))
+    quarter = min(_seconds(text[:100_000]) for _ in range(2))
     assert _seconds(text) < max(0.5, 10 * quarter)
 
 
