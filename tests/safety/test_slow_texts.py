@@ -143,6 +143,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
     ("clawmem.learning.rules.language", "''.join"): lambda: _of_clauses(),
     ("clawmem.learning.rules.language", "{name}="): lambda: [r"\{name=([a-z_]+)\}"],
+    ("clawmem.model.exchange.mem0", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
     ("clawmem.model.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.memory.health.checks.pages", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],

@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Call
 from clawmem.index.search.channels import FactFilter
-from clawmem.model.facts.reach import EVERY_SCOPE, FRAMEWORK, ORGANISATION, PROJECT, TEAM, Reach, check_scope
+from clawmem.model.facts.reach import (
+    EVERY_SCOPE,
+    FRAMEWORK,
+    ORGANISATION,
+    PROJECT,
+    SCOPES,
+    TEAM,
+    Reach,
+    check_scope,
+)
 from clawmem.model.language.dates import day_of, parse_end, parse_start, parse_state
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
@@ -87,7 +96,7 @@ def reach_of(call: Call, workflow: str | None, scope: str | None, project: str |
         return None if here is None else Reach(project=here, others_hidden=True)
     named = runtime.workflow(workflow)
     where = None if scope in (FRAMEWORK, ORGANISATION, TEAM) and project is None else runtime.project(project)
-    check_scope(scope, named, where)
+    check_scope(scope, named, where, (*SCOPES, EVERY_SCOPE))
     return Reach(named, where, scope or PROJECT)
 
 

@@ -5,7 +5,7 @@ Scopes from narrow to broad are `project`, `team` (the practice of one workflow)
 ones. A `workflow` with a slash, such as `heartbeat/rules`, is the extractor of a learned fact and no workflow.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -89,12 +89,16 @@ def project_name(project: str) -> str:
     return project.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or project
 
 
-def check_scope(scope: str | None, workflow: str | None, project: str | None) -> None:
-    """Raise InvalidInput if the scope is unknown, or is of a workflow or a project that is not named."""
+def check_scope(
+    scope: str | None, workflow: str | None, project: str | None, choices: Collection[str] = SCOPES
+) -> None:  # fmt: skip
+    """Raise InvalidInput if the scope is unknown, or is of a workflow or a project that is not named.
+
+    `choices` are what the message names."""
     if scope is None:
         return
     if scope not in SCOPES:
-        raise InvalidInput(f"'{scope}' is not a scope.", f"Choose one of {', '.join(SCOPES)}.")
+        raise InvalidInput(f"'{scope}' is not a scope.", f"Choose one of {', '.join(choices)}.")
     if scope == TEAM and workflow is None:
         raise InvalidInput("The scope 'team' needs a workflow.", "Add --workflow, or set CLAWMEM_WORKFLOW.")
     if scope == PROJECT and project is None:
