@@ -1,20 +1,17 @@
-"""Run a program that a person allowed on this machine: without a shell, in an empty folder, within limits."""
+"""Read and run a program whose content a person allowed on this machine."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
-import signal
 import stat
-import subprocess
-import threading
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.programs import run_within_limits
 
 MOST_BYTES = 5_000_000
 """The most that a program may write, and the largest program file."""
@@ -55,84 +52,31 @@ def read_program(named: str, root: Path) -> Program:
     return Program(str(path), content, hashlib.sha256(content).hexdigest())
 
 
-def run_program(program: Program, given: bytes, seconds: float) -> bytes:
+def run_allowed(program: Program, given: bytes, seconds: float) -> bytes:
     """Run the program with `given` on stdin, and return what it wrote to stdout.
 
-    It is a copy of the content that was read, so the file may change meanwhile. Its working folder is empty and
-    temporary; its environment has PATH, HOME, the language and the time zone only. Raise Refused if it cannot be
-    started, fails, takes more than `seconds`, or writes more than 5 MB."""
+    It is a copy of the content that was read, so the file may change meanwhile. Its environment has PATH, HOME, the
+    language and the time zone only. Raise Refused if it cannot be started, fails, takes more than `seconds`, or writes
+    more than 5 MB."""
     name = Path(program.path).name
+    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
     with TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as folder:
-        place = Path(folder, "program")
-        place.mkdir(mode=0o700)
-        copy, work = place / name, Path(folder, "work")
-        work.mkdir()
+        copy = Path(folder, name)
         copy.write_bytes(program.content)
         copy.chmod(0o700)
-        environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-        pipe = subprocess.PIPE
         try:
-            process = subprocess.Popen(
-                [str(copy)], bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, cwd=work, env=environment,
-                start_new_session=True,
-            )  # fmt: skip
+            done = run_within_limits([str(copy)], given, seconds, environment, MOST_BYTES, _MOST_ERRORS)
         except OSError as problem:
             hint = "A script begins with a line such as #!/usr/bin/env python3."
             raise Refused(f"The program {name} cannot be started: {problem.strerror}.", hint) from None
-        output, errors, code = _talk(process, given, seconds)
-    if code is None:
-        raise Refused(f"The program {name} took more than {seconds:g} seconds, and was ended.", _HINT)
-    if len(output) > MOST_BYTES:
+    if done.too_long:
         raise Refused(f"The program {name} wrote more than {MOST_BYTES:,} bytes, and was ended.", _HINT)
-    if code:
-        said = errors.decode(errors="replace").strip().rpartition("\n")[2][:200]
-        raise Refused(f"The program {name} failed with exit code {code}{f': {said}' if said else ''}.", _HINT)
-    return bytes(output)
+    if done.code is None:
+        raise Refused(f"The program {name} took more than {seconds:g} seconds, and was ended.", _HINT)
+    if done.code:
+        said = done.errors.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        raise Refused(f"The program {name} failed with exit code {done.code}{f': {said}' if said else ''}.", _HINT)
+    return done.output
 
 
 _HINT = "Nothing was stored. Try the program by hand with JSON on stdin."
-
-
-def _talk(process: subprocess.Popen[bytes], given: bytes, seconds: float) -> tuple[bytearray, bytearray, int | None]:
-    """Return stdout, stderr, and the exit code, None if the time was over. Kill what is left of the process group."""
-    assert process.stdin and process.stdout and process.stderr
-    output, errors = bytearray(), bytearray()
-    readers = [
-        threading.Thread(target=_collect, args=(process.stdout, output, MOST_BYTES, process), daemon=True),
-        threading.Thread(target=_collect, args=(process.stderr, errors, _MOST_ERRORS, None), daemon=True),
-    ]
-    for thread in (*readers, threading.Thread(target=_feed, args=(process.stdin, given), daemon=True)):
-        thread.start()
-    try:
-        code: int | None = process.wait(seconds)
-        readers[0].join(0.5)
-    except subprocess.TimeoutExpired:
-        code = None
-    finally:
-        _kill(process)
-        process.wait()
-        for thread in readers:
-            thread.join(1)
-    return output, errors, code
-
-
-def _feed(stdin: IO[bytes], given: bytes) -> None:
-    with suppress(OSError, ValueError), stdin:  # a program that reads only a part may still answer
-        rest = memoryview(given)
-        while rest:
-            rest = rest[os.write(stdin.fileno(), rest) :]
-
-
-def _collect(stream: IO[bytes], into: bytearray, most: int, ends: subprocess.Popen[bytes] | None) -> None:
-    """Read to the end, and keep at most one byte more than `most`; then end that process, if one is given."""
-    with suppress(OSError, ValueError), stream:
-        while part := os.read(stream.fileno(), 65_536):
-            into += part[: max(0, most + 1 - len(into))]
-            if ends is not None and len(into) > most:
-                _kill(ends)
-                return
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -24,7 +24,7 @@ from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.records.workflow import Workflow
 from clawmem.vault.commit.secret_gate import allowed
-from clawmem.vault.program import Program, read_program, run_program
+from clawmem.vault.program import Program, read_program, run_allowed
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome
 from clawmem.work.workflows import find_workflow
@@ -122,7 +122,7 @@ def ask_adapter(vault: Vault, workflow: Workflow, adapter: str, recorded: bool) 
         hint = f"Put it below adapters.{adapter}.recorded in the workflow."
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", hint)
     request = adapter_request(workflow.id, adapter, workflow.recorded[adapter] if recorded else {})
-    output = run_program(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
+    output = run_allowed(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
     try:
         return parse_reply(read_json(output))
     except InvalidInput as problem:

@@ -1,0 +1,109 @@
+"""Run a program of somebody else once: without a shell, in an empty folder, within limits of time and output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from tempfile import TemporaryDirectory
+from typing import IO, NamedTuple
+
+# Seconds between two looks at the program, and for what it wrote last.
+_PAUSE, _LAST_WORDS = 0.02, 0.5
+
+
+class ProgramRun(NamedTuple):
+    """What a program wrote, its exit code (None: it was ended), whether it wrote too much, and how long it took."""
+
+    output: bytes
+    errors: bytes
+    code: int | None
+    too_long: bool
+    milliseconds: int
+
+
+def run_within_limits(
+    words: Sequence[str], given: bytes, seconds: float, environment: Mapping[str, str], most: int, most_errors: int
+) -> ProgramRun:
+    """Run the program once with `given` on stdin. Its working folder is empty and temporary.
+
+    After `seconds`, or more than `most` bytes on stdout, it and every process that it started in its process group are
+    killed. At most `most_errors` bytes of stderr are kept. Raise OSError if the program cannot be started.
+    """
+    started = time.monotonic()
+    with TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as folder:
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(
+            words, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=dict(environment),
+            start_new_session=True,
+        )  # fmt: skip
+        output, errors = bytearray(), bytearray()
+        readers: list[threading.Thread] = []
+        try:
+            readers = _start_threads(process, given, (output, most), (errors, most_errors))
+            code = _wait(process, readers[0], output, most, started + seconds)
+        finally:
+            _kill_group(process)
+            for reader in readers:
+                reader.join(1)
+    took = round((time.monotonic() - started) * 1000)
+    return ProgramRun(bytes(output[:most]), bytes(errors[:most_errors]), code, len(output) > most, took)
+
+
+def _start_threads(
+    process: subprocess.Popen[bytes], given: bytes, output: tuple[bytearray, int], errors: tuple[bytearray, int]
+) -> list[threading.Thread]:
+    """Start to feed the program and to read from it. Return the threads that read."""
+    assert process.stdin and process.stdout and process.stderr
+    threading.Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
+    readers = [
+        threading.Thread(target=_collect, args=(process.stdout, *output, True), daemon=True),
+        threading.Thread(target=_collect, args=(process.stderr, *errors, False), daemon=True),
+    ]
+    for reader in readers:
+        reader.start()
+    return readers
+
+
+def _wait(
+    process: subprocess.Popen[bytes], reader: threading.Thread, output: bytearray, most: int, ends: float
+) -> int | None:
+    """Wait until the program ends, writes too much, or the time is over. Return its exit code, None if it still runs.
+
+    A process that it left behind may keep stdout open, so the end of stdout is not waited for.
+    """
+    while process.poll() is None and time.monotonic() < ends and len(output) <= most:
+        reader.join(_PAUSE)
+        if not reader.is_alive():
+            time.sleep(_PAUSE)
+    if process.poll() is not None:
+        reader.join(_LAST_WORDS)
+    return process.poll()
+
+
+def _feed(stdin: IO[bytes], given: bytes) -> None:
+    # A program that does not read its whole input may still answer.
+    with suppress(OSError, ValueError), stdin:
+        rest = memoryview(given)
+        while rest:
+            rest = rest[os.write(stdin.fileno(), rest) :]
+
+
+def _collect(stream: IO[bytes], into: bytearray, most: int, ends: bool) -> None:
+    """Read to the end, and keep one byte more than `most` at the most. If `ends` is true, stop there."""
+    with suppress(OSError, ValueError), stream:
+        while part := os.read(stream.fileno(), 65_536):
+            into += part[: max(0, most + 1 - len(into))]
+            if ends and len(into) > most:
+                return
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and the rest of its group, and collect it."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
