@@ -160,6 +160,8 @@ ROOMS = {
     "review": (EVERYONE,),
     "wiki": (RECORDS,),
     "workflows": (CONFIGURATION,),
+    "tasks": (RECORDS,),
+    "governance": (CONFIGURATION,),
 }
 
 

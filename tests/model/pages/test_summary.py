@@ -265,7 +265,7 @@ def test_the_template_holds_every_folder_of_a_vault() -> None:
     kept = {path.parent.relative_to(TEMPLATE).as_posix() for path in TEMPLATE.rglob(".gitkeep")}
     assert kept == set(
         "life/projects life/areas/people life/areas/companies life/resources life/archives "
-        "daily ledger agents review wiki".split()
+        "daily ledger agents review wiki tasks".split()
     )
 
 
