@@ -23,8 +23,9 @@ import pytest
 
 import clawmem
 from clawmem.learning.attribution import fiction
+from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
-from clawmem.learning.rules.rules import LONGEST_CLAUSE, LONGEST_SENTENCE, extract
+from clawmem.learning.rules.rules import LONGEST_SENTENCE, extract
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound

@@ -13,6 +13,7 @@ from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.by_model.figures import day_of_when
 from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
 from clawmem.learning.by_model.pieces import EventPiece
+from clawmem.learning.by_model.schema import AGENT_SCHEMA, CATEGORIES, CHANGES, KINDS, ROLES
 from clawmem.learning.by_model.task import ReadingTask
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
@@ -23,15 +24,8 @@ from clawmem.model.language.text import check_statement, normal, one_line
 from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
 from clawmem.model.records.entity import Entity, kind_of
 
-CATEGORIES = tuple(
-    "fact identity relationship preference status health plan goal habit event milestone decision lesson requirement "
-    "instruction commitment recommendation action".split()
-)
-CHANGES = ("replace", "end", "same", "refine")
 _OF_ASSISTANTS = frozenset(("commitment", "recommendation", "action", "decision"))
 _TRUST = {"user": "user", "assistant": "agent", "tool": "tool"}
-_KINDS = ("person", "company", "project", "resource")
-_ROLES = ("relation", "work", "mention")
 _SHORTEST_QUOTE = 8
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
@@ -39,66 +33,7 @@ _MOST_CHANGES = 5
 _BIRTHDAY = "birthday"
 _SPEAKER = frozenset(
     "i,me,myself,user,the user,speaker,the speaker,ich,der nutzer,die nutzerin,der benutzer,die benutzerin".split(",")
-)
-_TEXT, _NULLABLE, _NUMBER = {"type": "string"}, {"type": ["string", "null"]}, {"type": "number"}
-
-
-def _object_schema(properties: Mapping[str, Any], nullable: bool = False) -> dict[str, Any]:
-    kind: Any = ["object", "null"] if nullable else "object"
-    return {"type": kind, "additionalProperties": False, "required": list(properties), "properties": dict(properties)}
-
-
-_FACT = {
-    "event": _TEXT,
-    "quote": _TEXT,
-    "statement": _TEXT,
-    "subject": _TEXT,
-    "predicate": _TEXT,
-    "object": _TEXT,
-    "category": {"type": "string", "enum": list(CATEGORIES)},
-    "confidence": _NUMBER,
-    "importance": _NUMBER,
-    "when": _NULLABLE,
-    "ended": {"type": "boolean"},
-    "changes": {
-        "type": "array",
-        "items": _object_schema({"id": _TEXT, "how": {"type": "string", "enum": list(CHANGES)}}),
-    },
-    "about": _object_schema(
-        {
-            "id": _NULLABLE,
-            "kind": {"type": ["string", "null"], "enum": [*_KINDS, None]},
-            "title": _NULLABLE,
-            "role": {"type": ["string", "null"], "enum": [*_ROLES, None]},
-        },
-        nullable=True,
-    ),
-}
-_LIST = {"type": "array", "items": _TEXT}
-AGENT_SCHEMA: Mapping[str, Any] = _object_schema(
-    {"facts": {"type": "array", "items": _object_schema(_FACT)}, "read": _LIST, "more": _LIST}
-)
-"""The form that the calling agent is asked for: it also says which events it has read."""
-SCHEMA: Mapping[str, Any] = _object_schema({"facts": {"type": "array", "items": _object_schema(_FACT)}, "more": _LIST})
-"""The form that a model is asked for."""
-_USABLE = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["event", "quote", "statement"],
-    "properties": dict.fromkeys((*_FACT, "valid_from", "former", "relation_phrase"), True),
-}
-ACCEPTED: Mapping[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["facts"],
-    "properties": {
-        "facts": {"type": "array", "if": {"not": {"contains": _USABLE}}, "then": {"items": _USABLE}},
-        "more": _LIST,
-    },
-}
-"""The form of a model's answer that is read: no facts, or one at least that is usable. Each fact is then checked alone,
-so that a bad one costs only itself."""
-# The keys of a fact, each with what stands for a missing one. The last three are older names.
+)  # The keys of a fact, each with what stands for a missing one. The last three are older names.
 _DEFAULTS: Mapping[str, Any] = {
     "event": None, "quote": None, "statement": None, "subject": "", "predicate": "", "object": "", "category": "fact",
     "confidence": 0.8, "importance": 0.5, "when": None, "ended": False, "changes": (), "about": None,
@@ -467,8 +402,8 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
         return (speaker,)
     if normal(title) not in normal(" ".join((*task.texts(number), *task.names))):
         return (speaker,)
-    kind = about.get("kind") if about.get("kind") in _KINDS else "resource"
-    role = about.get("role") if about.get("role") in _ROLES else "relation" if kind == "person" else "work"
+    kind = about.get("kind") if about.get("kind") in KINDS else "resource"
+    role = about.get("role") if about.get("role") in ROLES else "relation" if kind == "person" else "work"
     return _in_order(EntityHint(kind, title, role), speaker, fact, of_speaker)
 
 

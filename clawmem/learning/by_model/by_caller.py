@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.learning.by_model.answers import AGENT_SCHEMA, CATEGORIES, DroppedFact
+from clawmem.learning.by_model.answers import DroppedFact
 from clawmem.learning.by_model.pieces import EventPiece
+from clawmem.learning.by_model.schema import AGENT_SCHEMA, CATEGORIES
 from clawmem.learning.by_model.task import ReadingTask, doubtful_rows, instructions, task_data
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.catalog import Catalog

@@ -9,11 +9,12 @@ from typing import Any
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.learning.attribution.speaker import said_by_user
-from clawmem.learning.by_model.answers import ACCEPTED, CATEGORIES, SCHEMA, DroppedFact, ParsedAnswer, parse_answer
+from clawmem.learning.by_model.answers import DroppedFact, ParsedAnswer, parse_answer
 from clawmem.learning.by_model.extraction import RULES, Extraction, ledger_paths
 from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.pieces import MAX_PIECES, EventPiece, batch_size, is_readable, split_events
 from clawmem.learning.by_model.rejections import refused_candidate
+from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, SCHEMA
 from clawmem.learning.by_model.task import ReadingTask, doubtful_rows, instructions, task_data
 from clawmem.learning.by_model.telemetry import JUDGING, is_worth_recording, model_runs, reading_event, total_cents
 from clawmem.learning.reconciling.candidate import LearningCandidate

@@ -1,0 +1,153 @@
+"""What a sentence asks to forget, to remember, always to do, or to set right."""
+
+from __future__ import annotations
+
+import re
+
+from clawmem.learning.attribution.sentences import TextSpan, sub_span
+from clawmem.learning.rules.clauses import LONGEST_CLAUSE, read_clauses
+from clawmem.learning.rules.corrections import CORRECTION, is_specific
+from clawmem.learning.rules.dating import said_day
+from clawmem.learning.rules.forms import is_complete, sentence_of, template_filled, values_of, with_small_initial
+from clawmem.learning.rules.known_changes import RETRACTION
+from clawmem.learning.rules.reader import EventReader, in_third_person
+from clawmem.model.facts.catalog import canonical_predicate
+from clawmem.model.language.date_words import find_dates
+from clawmem.model.proposals.proposition import Proposition
+
+STOPS = " .,;:!?"
+_KEPT, _RULED = "fact", "instruction"
+
+
+def read_request(sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
+    """Return what a sentence asks to forget, to remember or always to do; None if it asks nothing of the kind."""
+    text = sentence.text.rstrip(" .!?*_")
+    if sentence.text.rstrip().endswith("?") and not reader.language.patterns["asking"].match(text):
+        return None
+    for kind, act in (("forget", _forgotten), ("keep", _kept), ("lesson", _lesson), ("order", _ordered)):
+        for form in reader.language.requests[kind]:
+            found = form.fullmatch(text)
+            made = act(found, sentence, reader) if found else None
+            if made is not None:
+                return made
+    return None
+
+
+def _inner(found: re.Match[str], sentence: TextSpan, group: str = "words") -> TextSpan:
+    return sub_span(sentence, *found.span(group))
+
+
+def _forgotten(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:
+    """Return a retraction: of the statement that is repeated, or of what is known about the thing that is named."""
+    say = reader.language.say
+    if "words" in found.groupdict():
+        inner = _inner(found, sentence)
+        read = [*read_clauses(inner, reader)]
+        if read:
+            return [
+                one._replace(
+                    statement=template_filled(say["retracted"], {"words": with_small_initial(one.statement)}),
+                    category=RETRACTION,
+                    importance=0.3,
+                    valid_from=None,
+                    ended=True,
+                )
+                for one in read
+            ]
+        words = inner.text
+        noun = None
+    else:
+        words = noun = found["noun"].strip(STOPS)
+    thing = re.sub(r"(?i)^(?:my|our|the|mein\w*|unser\w*) ", "", noun or words)
+    predicate = canonical_predicate(reader.catalog, thing) if noun else None
+    told = in_third_person(words, reader) or words
+    request = sentence_of(template_filled(say["forget"], {"who": reader.who, "words": told}))
+    made = _asked(sentence, reader, request, predicate, None if predicate else thing, RETRACTION, 0.3)
+    return [made._replace(ended=True)]
+
+
+def _kept(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:
+    """Return what is to be remembered: as a statement where a pattern reads it, else in the words of the request."""
+    inner = _inner(found, sentence)
+    order = read_request(inner, reader)
+    if order:
+        return order
+    sure = not any(reader.language.guards[name].search(inner.text) for name in ("unsure", "reported", "untrue"))
+    read = list(read_clauses(inner, reader)) if sure else []
+    if sum(len(one.source_text) for one in read) * 3 > len(inner.text) * 2:
+        return [one._replace(confidence=0.95, importance=max(one.importance, 0.8)) for one in read]
+    return _noted(inner, reader, "kept", None, _KEPT)
+
+
+def _lesson(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:
+    return _noted(_inner(found, sentence), reader, "lesson", "learned", "lesson")
+
+
+def _noted(inner: TextSpan, reader: EventReader, kind: str, predicate: str | None, category: str) -> list[Proposition]:
+    words = inner.text.rstrip(STOPS)
+    if not is_complete(words, reader.language) or reader.language.guards["vague"].match(words):
+        return []
+    told = in_third_person(words, reader)
+    template = reader.language.say[kind if told else "quoted"]
+    say = template_filled(template, {"who": reader.who, "words": told or words})
+    dates = find_dates(words, said_day(reader.event), ahead=True) if reader.language.reads_dates else ()
+    labels = ", ".join(one.label for one in dates if one.relative and one.label)
+    say = f"{sentence_of(say).rstrip('.')} ({labels})." if labels else sentence_of(say)
+    return [_asked(inner, reader, say, predicate, told or words, category, 0.8)]
+
+
+def _ordered(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
+    """Return a standing order. One without a word of lasting must not point at what is on the table."""
+    generic = found.groupdict().get("generic")
+    rule = generic or found["rule"]
+    tail = reader.language.patterns["tails"].search(rule, max(0, len(rule) - 60))
+    rule = rule[: tail.start()] if tail else rule
+    if generic and reader.language.guards["pointing"].search(generic):
+        return None
+    if not is_complete(rule, reader.language):
+        return None
+    told = in_third_person(rule, reader)
+    if told is None:
+        return None
+    order = template_filled(reader.language.say["order"], {"who": reader.who, "words": with_small_initial(told)})
+    return [_asked(sentence, reader, sentence_of(order), "instructed", told, _RULED, 0.85)]
+
+
+def read_correction(sentence: TextSpan, reader: EventReader) -> Proposition | None:
+    """Return the correction in a sentence that only sets a value right: "No, it is Bergen, not Oslo"."""
+    text = sentence.text.rstrip(" .!")
+    for form in reader.language.requests["correct"]:
+        found = form.fullmatch(text) if len(text) <= LONGEST_CLAUSE else None
+        values = values_of(found, reader.language) if found else {}
+        named = values and all(is_specific(values[name]) for name in ("new", "former"))
+        if named or (values and reader.language.patterns["wrong"].match(text)):
+            words = sentence_of(template_filled(reader.language.say["corrected"], {**values, "who": reader.who}))
+            made = _asked(sentence, reader, words, None, values["new"], CORRECTION, 0.6)
+            return made._replace(former=values["former"])
+    return None
+
+
+def _asked(
+    piece: TextSpan,
+    reader: EventReader,
+    words: str,
+    predicate: str | None,
+    value: str | None,
+    category: str,
+    importance: float,
+) -> Proposition:
+    return Proposition(
+        statement=words,
+        event_id=reader.event.id,
+        span=(piece.start, piece.end),
+        source_text=reader.event.text[piece.start : piece.end],
+        subject=reader.subject,
+        predicate=predicate,
+        object=value,
+        category=category,
+        confidence=0.9,
+        importance=importance,
+        entity_hints=(reader.hint,),
+        trust=reader.voice.trust,
+        said_at=reader.event.timestamp,
+    )
