@@ -19,6 +19,7 @@ from clawmem.model.records.model_run import total_cents as total_cents
 
 JUDGING = "promotion"
 TRIAL = "test"
+APPLYING = "apply"
 Read = Callable[[str], bytes | None]
 
 
@@ -39,6 +40,24 @@ def reading_event(
         record["unknown_predicates"] = dict(unmapped)
     did = f"read {counted(events, 'event')} in {counted(spent.calls, 'call')}: {counted(spent.facts, 'fact')}"
     return _event(caller, did, record)
+
+
+def applying_event(
+    caller: Caller,
+    model: str,
+    events: int,
+    facts: int,
+    dropped: Mapping[str, int],
+    unmapped: Mapping[str, int],
+) -> Event:
+    """Return the event for an answer of the calling agent. What it cost the agent is not known here."""
+    spent = Spent(calls=1, facts=facts)
+    version = prompt_version("by_caller")
+    known = {"model": model, "task": APPLYING, "prompt": version, "outcome": "done", "events": events}
+    record = _record(known, spent, False, dropped)
+    if unmapped:
+        record["unknown_predicates"] = dict(unmapped)
+    return _event(caller, f"read {counted(events, 'event')} as the calling agent: {counted(facts, 'fact')}", record)
 
 
 def judging_event(
