@@ -186,3 +186,15 @@ def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> 
     assert done.problems == ()
     assert done.sources[0].item.by == "model"
     assert list(_facts(vault)) == ["The new job queue is PostgreSQL 16."]
+
+
+def test_a_quote_may_run_over_the_lines_of_the_text(vault: Vault, caller: Caller) -> None:
+    text = "# Queue\n\nThe new queue uses\nPostgreSQL 16 with SKIP LOCKED. It has\n3 workers.\n"
+    quote = "The new queue uses PostgreSQL 16 with SKIP LOCKED."
+    answer = {"claims": [{"claim": "The new job queue is PostgreSQL 16.", "quote": quote}]}
+    with serving(says(json.dumps(answer))) as server:
+        model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
+        added = add_document(vault, text * 2, "queue.md", caller)
+        digest(vault, caller, model, added.key)
+    [fact] = _facts(vault).values()
+    assert fact.source_text == quote.replace("uses ", "uses\n")
