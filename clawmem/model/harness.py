@@ -18,7 +18,7 @@ _HARNESSES: dict[str, dict[str, str]] = {
     "claude-code": _CLAUDE,
     "codex": _CLAUDE,
     "gemini": {"SessionStart": START, "BeforeAgent": PROMPT, "PreCompress": COMPACT, "SessionEnd": END},
-    "cursor": {"sessionStart": START, "preCompact": COMPACT, "sessionEnd": END},
+    "cursor": {"sessionStart": START, "beforeSubmitPrompt": PROMPT, "preCompact": COMPACT, "sessionEnd": END},
     "opencode": {},
     "openclaw": {"session_start": START, "before_prompt_build": PROMPT},
 }
@@ -71,7 +71,9 @@ def printed(harness: str, event: str, text: str) -> str:
     if event in PLAIN or harness not in _HARNESSES or harness == "openclaw" or not text:
         return text
     if harness == "cursor":
-        return json.dumps({"additional_context": text})
+        # The client takes the context of a prompt, too, only beside the word that the prompt goes on.
+        goes_on = {"continue": True} if events_of(harness)[event] == PROMPT else {}
+        return json.dumps({**goes_on, "additional_context": text})
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
 
 

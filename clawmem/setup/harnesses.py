@@ -176,8 +176,10 @@ def _openclaw(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
     config = folder / "openclaw.json"
     server = command("mcp", "--agent", "openclaw")
     allow = ("plugins", "allow")
+    start, prompt = (command("hook", event, "--harness", "openclaw") for event in native_events("openclaw"))
     plugin = openclaw_plugin(
-        *(command("hook", event, "--harness", "openclaw") for event in native_events("openclaw")),
+        start,
+        prompt,
         command("ingest", "-", "--format", "openclaw-trajectory", "--source", "openclaw", "--agent", "openclaw"),
     )
     steps = (
