@@ -92,7 +92,7 @@ def apply_answer(vault: Vault, caller: Caller, text: str) -> ApplyResult:
     known = {event_of_label(label) for label in named.refused}
     final = [one for one in read.rejected if one not in doubtful and event_of_label(one.detail) not in known]
     facts = sum(map(len, read.by_piece))
-    run = applying_event(caller, caller.agent or AGENT, len(named.events), facts, read.dropped, read.unmapped)
+    run = applying_event(caller, caller.agent or AGENT, digest, len(named.events), facts, read.dropped, read.unmapped)
     extraction = _extraction(vault, caller, read, done, state)._replace(
         rejected=tuple(refused_candidate(one, task) for one in final), telemetry=None if again else run
     )
