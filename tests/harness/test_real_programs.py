@@ -170,9 +170,15 @@ def test_opencode_lists_the_server_and_its_export_is_read(place: Place) -> None:
     place.clawmem("setup", "opencode", "--remove")
 
 
-def test_openclaw_gets_the_memory_and_hands_back_each_turn(place: Place) -> None:
+def _needs_openclaw(place: Place) -> None:
+    """Skip without OpenClaw, and put the node first that it needs: a newer one than the system may have."""
+    place.environment["PATH"] = f"{PROGRAMS / 'node/bin'}{os.pathsep}{place.environment['PATH']}"
     if shutil.which("openclaw", path=place.environment["PATH"]) is None:
         pytest.skip("openclaw is not installed: make harness")
+
+
+def test_openclaw_gets_the_memory_and_hands_back_each_turn(place: Place) -> None:
+    _needs_openclaw(place)
     place.clawmem("setup", "openclaw")
     assert "Config valid" in place.run("openclaw", "config", "validate")
     probed = json.loads(place.run("openclaw", "mcp", "probe", "--json"))
@@ -202,8 +208,7 @@ def test_openclaw_gets_the_memory_and_hands_back_each_turn(place: Place) -> None
 
 
 def test_openclaw_imports_what_is_exported_as_okf(place: Place) -> None:
-    if shutil.which("openclaw", path=place.environment["PATH"]) is None:
-        pytest.skip("openclaw is not installed: make harness")
+    _needs_openclaw(place)
     place.clawmem("remember", "The pier is made of oak.", "-e", "projects/pier")
     bundle = place.home / "bundle"
     place.clawmem("export", str(bundle))
