@@ -17,6 +17,7 @@ from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.pieces import EventPiece, is_readable
 from clawmem.learning.by_model.rejections import refused_candidate
 from clawmem.learning.by_model.task import KnownFact, ReadingTask
+from clawmem.learning.by_model.telemetry import applying_event
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import after_cursor, pieces_to_read, waiting_count
 from clawmem.learning.reconciling.candidate import LearningCandidate
@@ -90,8 +91,10 @@ def apply_answer(vault: Vault, caller: Caller, text: str) -> ApplyResult:
     # The facts of refused events are named with their events.
     known = {event_of_label(label) for label in named.refused}
     final = [one for one in read.rejected if one not in doubtful and event_of_label(one.detail) not in known]
+    facts = sum(map(len, read.by_piece))
+    run = applying_event(caller, caller.agent or AGENT, digest, len(named.events), facts, read.dropped, read.unmapped)
     extraction = _extraction(vault, caller, read, done, state)._replace(
-        rejected=tuple(refused_candidate(one, task) for one in final)
+        rejected=tuple(refused_candidate(one, task) for one in final), telemetry=None if again else run
     )
     days = frozenset(day_of(one.timestamp) for one in named.events)
     learned = learn_from(vault, caller, extraction, days=days)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.index.search.lookup import facts_from_event
-from clawmem.learning.ingest import IngestResult, RepeatCounter, ingest, to_events
+from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.facts.remember import RememberedFact, remember
+from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
 from clawmem.model.facts.draft import Draft, draft_from_record
@@ -23,7 +25,8 @@ class ImportResult(NamedTuple):
     """The result of an import: the facts with their outcomes, in order, and what was skipped.
 
     `known` statements were imported before. `planned` are the new statements; on a dry run nothing else is done.
-    `events` is the number of new events. `commit` is the last commit, or None if nothing changed.
+    `events` is the number of new events, on a dry run of those that would be added. `commit` is the last commit, or
+    None if nothing changed.
     """
 
     planned: tuple[ForeignMemory, ...]
@@ -55,17 +58,20 @@ def import_memories(
     """Store each statement once, with `origin` as its source, so that one `revoke` withdraws the whole import.
 
     `messages` are conversations and notes, which become events only. `trust` is the highest trust of a statement. A
-    statement whose event some fact cites is known, even if that fact was corrected or withdrawn since. Statements with
-    a credential are skipped.
+    statement whose event some fact or proposal cites is known, even if it was corrected, withdrawn or rejected since.
+    Statements with a credential are skipped.
     """
     skipped: list[SkippedMemory] = []
     statements = _statements(found, caller, origin, trust, skipped)
     with writing(vault, caller, "import", dry_run=True) as work:
-        fresh = [one for one in statements if not facts_from_event(work.index, one.event)]
+        proposed = {one.fact.source_event for one in read_proposals(vault, work.read).proposals if one.fact}
+        fresh = [one for one in statements if one.event not in proposed and not facts_from_event(work.index, one.event)]
     known, planned = len(statements) - len(fresh), tuple(one.memory for one in fresh)
     if dry_run:
-        skipped += [_skipped_message(one) for one in messages if isinstance(one, SkippedLine)]
-        return ImportResult(planned, (), known, tuple(skipped), 0, None)
+        every = chain((one.message for one in fresh), messages)
+        events, left_out = count_new(vault, every, caller, origin)
+        skipped += [_skipped_message(one) for one in left_out]
+        return ImportResult(planned, (), known, tuple(skipped), events, None)
     heard = ingest(vault, (one.message for one in fresh), caller, origin) if fresh else None
     spoken = ingest(vault, messages, caller, origin)
     skipped += [_skipped_message(one) for one in (*(heard.skipped if heard else ()), *spoken.skipped)]

@@ -75,6 +75,18 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
         return run.result(skipped)
 
 
+def count_new(
+    vault: Vault, messages: Iterable[Message | SkippedLine], caller: Caller, source: str
+) -> tuple[int, tuple[SkippedLine, ...]]:
+    """Return how many events an ingest of the messages would add, and what it would skip. Nothing is written."""
+    skipped: list[SkippedLine] = []
+    repeats, added = RepeatCounter(), 0
+    with writing(vault, caller, "ingest", dry_run=True) as work:
+        for part in _parts(_clean(messages, vault, skipped)):
+            added += len(_unknown(work, to_events(part, caller, source, repeats)))
+    return added, tuple(skipped)
+
+
 def ingest_notes(vault: Vault, caller: Caller) -> IngestResult:
     """Add the lines of the daily notes to the ledger as events, so that facts can cite them."""
     with writing(vault, caller, "ingest") as work:

@@ -117,7 +117,7 @@ def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
         f"{learned.count(NOTED)} noted only, {learned.count(REFUSED)} refused"
         + (f", {waiting} for a person to decide" if waiting else "")
     )
-    if learned.extraction.run:
+    if learned.extraction.run and not learned.extraction.by_caller:
         yield cost_line(learned.extraction.run)
     if learned.taught_nothing:
         by_agent = "; without a model, an agent reads them: `clawmem learn pending`"

@@ -1,6 +1,7 @@
 """Agent harnesses: the programs in which agents run, the names of their events, and what their hooks print.
 
-Sources: the hook references of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, and Cursor (`hooks.json`, version 1).
+Sources: the hook references of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61 and Cursor (`hooks.json`, version 1), and
+the plugin hooks of OpenClaw 2026.9.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ _HARNESSES: dict[str, dict[str, str]] = {
     "claude-code": _CLAUDE,
     "codex": _CLAUDE,
     "gemini": {"SessionStart": START, "BeforeAgent": PROMPT, "PreCompress": COMPACT, "SessionEnd": END},
-    "cursor": {"sessionStart": START, "preCompact": COMPACT, "sessionEnd": END},
+    "cursor": {"sessionStart": START, "beforeSubmitPrompt": PROMPT, "preCompact": COMPACT, "sessionEnd": END},
     "opencode": {},
-    "openclaw": {},
+    "openclaw": {"session_start": START, "before_prompt_build": PROMPT},
 }
 HARNESSES = tuple(_HARNESSES)
 PLAIN = {one: one for one in (START, PROMPT, COMPACT, END)}
@@ -66,10 +67,13 @@ def read_call(data: bytes) -> HookCall:
 
 def printed(harness: str, event: str, text: str) -> str:
     """Return what a hook prints so that the harness gives the text to its model."""
-    if event in PLAIN or harness not in _HARNESSES or not text:
+    # The plugin that OpenClaw loads reads plain text.
+    if event in PLAIN or harness not in _HARNESSES or harness == "openclaw" or not text:
         return text
     if harness == "cursor":
-        return json.dumps({"additional_context": text})
+        # The client takes the context of a prompt, too, only beside the word that the prompt goes on.
+        goes_on = {"continue": True} if events_of(harness)[event] == PROMPT else {}
+        return json.dumps({**goes_on, "additional_context": text})
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
 
 

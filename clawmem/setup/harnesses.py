@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.model.harness import native_events
-from clawmem.setup.texts import COMMANDS, SKILL, SKILL_NAME, markdown_command, toml_command
+from clawmem.setup.jsonc import Broken, value_at
+from clawmem.setup.texts import COMMANDS, SKILL, SKILL_NAME, markdown_command, openclaw_plugin, toml_command
 
 SERVER = "clawmem"
 SHELL = "shell"
@@ -17,6 +18,12 @@ _HOOK_SECONDS = 5
 _TRUST = (
     "Codex skips hooks that were not trusted, and says nothing: start `codex` once and accept them under 'Hooks need"
     " review'."
+)
+_OPENCLAW_NOTES = (
+    "OpenClaw says at each start that it cannot verify where the plugin clawmem comes from. It is the one written"
+    " here.",
+    "The plugin hands over each turn from now on. For sessions before, `openclaw sessions export-trajectory` writes one"
+    " for `clawmem ingest`; a session that comes both ways is stored twice.",
 )
 
 
@@ -168,9 +175,29 @@ def _openclaw(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
     folder = home / ".openclaw"
     config = folder / "openclaw.json"
     server = command("mcp", "--agent", "openclaw")
-    skill = OwnFile(folder / "workspace" / "skills" / SKILL_NAME / "SKILL.md", SKILL)
-    note = "OpenClaw keeps its sessions in a database: `openclaw sessions export-trajectory` writes one for `ingest`."
-    return Wiring("openclaw", folder, (Entry(config, ("mcp", "servers", SERVER), _server(server)), skill), (note,))
+    allow = ("plugins", "allow")
+    start, prompt = (command("hook", event, "--harness", "openclaw") for event in native_events("openclaw"))
+    plugin = openclaw_plugin(
+        start,
+        prompt,
+        command("ingest", "-", "--format", "openclaw-trajectory", "--source", "openclaw", "--agent", "openclaw"),
+    )
+    steps = (
+        Entry(config, ("mcp", "servers", SERVER), _server(server)),
+        Entry(config, ("plugins", "entries", SERVER), {"enabled": True, "hooks": {"allowConversationAccess": True}}),
+        *((Entry(config, allow, SERVER, True),) if _has_list(config, allow) else ()),
+        *(OwnFile(folder / "extensions" / SERVER / name, text) for name, text in plugin.items()),
+        OwnFile(folder / "workspace" / "skills" / SKILL_NAME / "SKILL.md", SKILL),
+    )
+    return Wiring("openclaw", folder, steps, _OPENCLAW_NOTES)
+
+
+def _has_list(config: Path, keys: tuple[str, ...]) -> bool:
+    """Whether a file has a list there. A new list would forbid everything that it does not name."""
+    try:
+        return isinstance(value_at(config.read_text(), keys), list)
+    except (OSError, ValueError, Broken):
+        return False  # reported when it is edited
 
 
 def _shell(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:

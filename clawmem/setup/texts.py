@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 SKILL_NAME = "clawmem"
 _ABOUT = (
     "Long-term memory of this user and their projects. Use it before answering about the user, earlier work, decisions"
@@ -68,6 +71,84 @@ def toml_command(name: str) -> str:
     """Return a slash command as TOML, as Gemini CLI reads it."""
     about, prompt = COMMANDS[name]
     return f'description = "{about}"\nprompt = """\n{prompt.format(arguments="{{args}}")}\n"""\n'
+
+
+_PLUGIN = """\
+// Written by `clawmem setup openclaw`: gives the agent what clawmem knows, and hands each turn to clawmem.
+import { spawn } from "node:child_process";
+import { homedir } from "node:os";
+
+const START = {start};
+const PROMPT = {prompt};
+const INGEST = {ingest};
+const LIMIT = 5000;
+const SPOKEN = { user: "user.message", assistant: "assistant.message", toolResult: "tool.result" };
+
+function run(command, input) {
+  return new Promise((resolve) => {
+    const options = { cwd: homedir(), stdio: ["pipe", "pipe", "ignore"], timeout: LIMIT };
+    const program = spawn(command[0], command.slice(1), options);
+    let text = "";
+    program.stdout.on("data", (part) => (text += part));
+    program.on("error", () => resolve(""));
+    program.on("close", () => resolve(text.trim()));
+    program.stdin.on("error", () => undefined);
+    program.stdin.end(input);
+  });
+}
+
+async function give(event, context) {
+  const prompt = event.currentUserMessage ?? event.prompt;
+  const call = JSON.stringify({ session_id: context.sessionId, cwd: homedir(), prompt });
+  const before = (event.messages ?? []).length ? "" : await run(START, call);
+  const found = await run(PROMPT, call);
+  const text = [before, found].filter(Boolean).join("\\n\\n");
+  return text ? { prependContext: text } : undefined;
+}
+
+async function take(event, context) {
+  const all = event.messages ?? [];
+  const turn = all.slice(all.map((one) => one.role).lastIndexOf("user"));
+  const lines = turn
+    .filter((message) => SPOKEN[message.role])
+    .map((message) => JSON.stringify({
+      traceSchema: "openclaw-trajectory",
+      type: SPOKEN[message.role],
+      sessionId: context.sessionId,
+      data: { message },
+    }));
+  if (lines.length) await run(INGEST, lines.join("\\n") + "\\n");
+}
+
+export default {
+  id: "clawmem",
+  name: "clawmem",
+  description: "{about}",
+  register(api) {
+    api.on("before_prompt_build", give);
+    api.on("agent_end", take);
+  },
+};
+"""
+
+
+def openclaw_plugin(start: Sequence[str], prompt: Sequence[str], ingest: Sequence[str]) -> dict[str, str]:
+    """Return the files of a plugin for OpenClaw, by name. It runs three commands of clawmem: at the begin of a session,
+    at each prompt, and after each turn."""
+    about = "Long-term memory of this user and their projects."
+    code = _PLUGIN
+    for name, command in (("start", start), ("prompt", prompt), ("ingest", ingest)):
+        code = code.replace(f"{{{name}}}", json.dumps(list(command)))
+    manifest = {
+        "id": "clawmem", "name": "clawmem", "description": about, "activation": {"onStartup": True},
+        "configSchema": {"type": "object", "additionalProperties": False},
+    }  # fmt: skip
+    package = {"name": "clawmem", "version": "1.0.0", "type": "module", "openclaw": {"extensions": ["./index.js"]}}
+    return {
+        "openclaw.plugin.json": json.dumps(manifest, indent=2) + "\n",
+        "package.json": json.dumps(package, indent=2) + "\n",
+        "index.js": code.replace("{about}", about),
+    }
 
 
 _FUNCTIONS = {"remember": "remember", "recall": "recall", "note": "note", "memory": "context", "why": "why"}

@@ -11,6 +11,7 @@ from clawmem.index.search.lookup import find_fact, known_events
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.writing import writing
 from clawmem.model.facts.precedents import outcomes_of
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.adapter_reply import (
     AdapterEvent,
     AdapterReply,
@@ -25,6 +26,7 @@ from clawmem.model.records.strict_json import read_json
 from clawmem.model.records.workflow import Workflow
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.program import Program, read_program, run_allowed
+from clawmem.vault.state.adapter_runs import keep_run, last_run
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome
 from clawmem.work.workflows import find_workflow
@@ -80,6 +82,8 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
     What is known already is not stored again. Raise Refused if it is not allowed on this machine, or fails."""
     found = find_workflow(vault, workflow)
     reply = ask_adapter(vault, found, adapter, recorded=False)
+    # Of the begin, so that what happens there during the run comes with the next one.
+    began = stamp(caller.now)
     events = [_event(vault, caller, found.id, adapter, one) for one in reply.events]
     commits: tuple[str, ...] = ()
     with writing(vault, caller, "adapter") as work:
@@ -107,6 +111,7 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
         notices = work.notices
     for told in new:
         commits = (*commits, record_outcome(vault, told.decision, told.outcome, caller, told.note).commit)
+    keep_run(vault, found.id, adapter, began)
     return AdapterRun(reply.tasks, len(fresh), len(events) - len(fresh), len(new), commits, notices)
 
 
@@ -121,7 +126,8 @@ def ask_adapter(vault: Vault, workflow: Workflow, adapter: str, recorded: bool) 
     if recorded and adapter not in workflow.recorded:
         hint = f"Put it below adapters.{adapter}.recorded in the workflow."
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", hint)
-    request = adapter_request(workflow.id, adapter, workflow.recorded[adapter] if recorded else {})
+    given, since = (workflow.recorded[adapter], None) if recorded else ({}, last_run(vault, workflow.id, adapter))
+    request = adapter_request(workflow.id, adapter, given, since)
     output = run_allowed(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
     try:
         return parse_reply(read_json(output))

@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
     def files(self) -> dict[str, bytes]:
         known = (".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json",
-                 ".config/opencode/opencode.json")  # fmt: skip
+                 ".config/opencode/opencode.json", ".openclaw/openclaw.json")  # fmt: skip
         return {name: (self.home / name).read_bytes() for name in known if (self.home / name).exists()}
 
 
@@ -69,7 +69,13 @@ def place(tmp_path: Path) -> Iterator[Place]:
     home.mkdir()
     project.mkdir()
     (home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
-    folders = [PROGRAMS / ".bin", PROGRAMS / "@anthropic-ai/claude-code-linux-x64", PROGRAMS / "opencode-linux-x64/bin"]
+    # OpenClaw needs a newer node than the system may have.
+    folders = [
+        PROGRAMS / "node/bin",
+        PROGRAMS / ".bin",
+        PROGRAMS / "@anthropic-ai/claude-code-linux-x64",
+        PROGRAMS / "opencode-linux-x64/bin",
+    ]
     path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
     with model_api() as api:
         environment = {
@@ -90,6 +96,16 @@ def place(tmp_path: Path) -> Iterator[Place]:
         )
         (home / ".gemini").mkdir()
         (home / ".gemini/settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}\n')
+        (home / ".openclaw").mkdir()
+        model = {"id": "m", "name": "m", "contextWindow": 100000, "maxTokens": 4000}
+        provider = {
+            "baseUrl": f"{api.address}/v1", "apiKey": "none", "api": "openai-responses", "models": [model],
+        }  # fmt: skip
+        config = {
+            "models": {"mode": "merge", "providers": {"fake": provider}},
+            "agents": {"defaults": {"model": {"primary": "fake/m"}}},
+        }
+        (home / ".openclaw/openclaw.json").write_text(json.dumps(config, indent=2) + "\n")
         yield here
 
 
@@ -152,6 +168,56 @@ def test_opencode_lists_the_server_and_its_export_is_read(place: Place) -> None:
     place.clawmem("setup", "opencode")
     assert "clawmem" in place.run("opencode", "mcp", "list")
     place.clawmem("setup", "opencode", "--remove")
+
+
+def _needs_openclaw(place: Place) -> None:
+    """Skip without OpenClaw, and put the node first that it needs: a newer one than the system may have."""
+    place.environment["PATH"] = f"{PROGRAMS / 'node/bin'}{os.pathsep}{place.environment['PATH']}"
+    if shutil.which("openclaw", path=place.environment["PATH"]) is None:
+        pytest.skip("openclaw is not installed: make harness")
+
+
+def test_openclaw_gets_the_memory_and_hands_back_each_turn(place: Place) -> None:
+    _needs_openclaw(place)
+    place.clawmem("setup", "openclaw")
+    assert "Config valid" in place.run("openclaw", "config", "validate")
+    probed = json.loads(place.run("openclaw", "mcp", "probe", "--json"))
+    assert "clawmem__recall" in probed["tools"] and probed["diagnostics"] == []
+
+    def ask(session: str, prompt: str) -> None:
+        place.run("openclaw", "agent", "--local", "--agent", "main", "--session-id", session, "--message", prompt)
+
+    ask("one", f"{ASKED} We never push on Fridays, remember that for the boat project.")
+    assert "compiler clang" in place.api.seen() and "skills/clawmem/SKILL.md" in place.api.seen()
+    place.clawmem("heartbeat")
+    place.api.requests.clear()
+    ask("two", "On which day of the week do we never push the boat project?")
+    assert "Fridays" in place.api.seen(), "the next session does not know what the first one said"
+    spoken = json.loads(place.clawmem("recall", "Fridays", "--in", "events", "--json"))["data"]["events"]
+    assert [one["text"] for one in spoken if "<clawmem" in one["text"]] == []
+
+    place.run(
+        "openclaw", "sessions", "export-trajectory", "--session-key", "agent:main:explicit:one", "--workspace", ".",
+        "--output", "one", "--json",
+    )  # fmt: skip
+    exported = place.clawmem("ingest", ".openclaw/trajectory-exports/one/events.jsonl", "--json")
+    assert not json.loads(exported)["data"]["skipped"] and json.loads(exported)["data"]["added"]
+    place.clawmem("setup", "openclaw", "--remove")
+    assert "clawmem" not in (place.home / ".openclaw/openclaw.json").read_text()
+    assert not (place.home / ".openclaw/extensions").exists()
+
+
+def test_openclaw_imports_what_is_exported_as_okf(place: Place) -> None:
+    _needs_openclaw(place)
+    place.clawmem("remember", "The pier is made of oak.", "-e", "projects/pier")
+    bundle = place.home / "bundle"
+    place.clawmem("export", str(bundle))
+    place.run("openclaw", "plugins", "enable", "memory-wiki")
+    done = json.loads(place.run("openclaw", "wiki", "okf", "import", str(bundle), "--json"))
+    assert (done["okfVersion"], done["importedCount"], done["skippedCount"], done["warnings"]) == ("0.2", 2, 0, [])
+    assert "0 issues" in place.run("openclaw", "wiki", "lint")
+    found = place.run("openclaw", "wiki", "search", "pier oak", "--json")
+    assert "pier" in found
 
 
 def test_the_plugin_validates_and_installs(place: Place) -> None:

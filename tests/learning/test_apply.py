@@ -18,7 +18,9 @@ from clawmem.learning.apply import ApplyResult, apply_answer
 from clawmem.learning.ingest import ingest
 from clawmem.learning.pending import PendingTask, pending
 from clawmem.model.facts.fact import Fact
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.model_run import runs_in
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.state.reading_state import ReadingState, keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
@@ -393,3 +395,18 @@ def test_a_name_that_is_the_subject_itself_is_not_stored(
     made = found(event, f"my name is {value}", f"Priya's name is {value}.", predicate="name", object=value)
     assert outcomes(apply_answer(vault, caller, answer([made], [event]))) == [outcome]
     assert len(facts_of(vault)) == (outcome == "added")
+
+
+def test_an_answer_is_recorded_as_a_run_once(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    first = task.events[0]
+    wrong = found(first, "I live in Madrid", "The user lives in Madrid.")
+    text = answer([found(first, "I live in Lisbon", "The user lives in Lisbon."), wrong], task.events)
+    apply_answer(vault, caller, text)
+    apply_answer(vault, later(caller), text)
+    path = f"ledger/{stamp(caller.now)[:10]}.jsonl"
+    [run] = runs_in(vault.read(path) or b"", path)
+    assert (run["task"], run["facts"], run["events"], run["dropped"]) == ("apply", 1, len(task.events), 1)
+    assert run["priced"] is False and run["cents"] == 0
+    assert pending(vault, later(caller, 2)).text.count("as the calling agent") == 0, (
+        "the record is no text to learn from"
+    )

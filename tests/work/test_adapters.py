@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.errors import ClawmemError, InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
+from clawmem.vault.state.adapter_runs import last_run
 from clawmem.vault.vault import Vault
 from clawmem.work.adapters import allow_adapter, ask_adapter, check_adapters, run_adapter
 from clawmem.work.decisions import add_record
@@ -120,3 +123,29 @@ def test_what_is_missing_is_named(vault: Vault, caller: Caller) -> None:
     program.unlink()
     with pytest.raises(NotFound, match="cannot be read"):
         ask_adapter(vault, find_workflow(vault, "boats"), "port", recorded=True)
+
+
+def test_an_adapter_is_told_since_when(vault: Vault, caller: Caller) -> None:
+    script = (
+        f"{HEAD}event = {{'id': str(given['since']), 'timestamp': '2026-11-20T08:00:00Z', 'text': 'since ' +"
+        " str(given['since'])}\nprint(json.dumps({'events': [event]}))\n"
+    )
+    _workflow(vault, script)
+    allow_adapter(vault, caller, "boats", "port")
+    vault = Vault(vault.root, vault.git.environment)
+    run_adapter(vault, caller, "boats", "port")
+    later = caller._replace(now=caller.now + timedelta(hours=1))
+    run_adapter(vault, later, "boats", "port")
+    ledger = (vault.root / "ledger/2026-11-20.jsonl").read_text()
+    assert "since None" in ledger and f"since {stamp(caller.now)}" in ledger and '"source": "tool:port"' in ledger
+    reply = ask_adapter(vault, find_workflow(vault, "boats"), "port", recorded=True)
+    assert reply.events[0].text == "since None", "recorded input must give the same answer at any time"
+
+
+def test_a_run_that_fails_does_not_count_as_the_last_one(vault: Vault, caller: Caller) -> None:
+    _workflow(vault, HEAD + "sys.exit('away')\n")
+    allow_adapter(vault, caller, "boats", "port")
+    vault = Vault(vault.root, vault.git.environment)
+    with pytest.raises(ClawmemError, match="away"):
+        run_adapter(vault, caller, "boats", "port")
+    assert last_run(vault, "boats", "port") is None

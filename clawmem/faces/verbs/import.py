@@ -55,18 +55,21 @@ def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool
     with opened(call, str(target)) as given, open_archive(given, target.name) as archive:
         files = ReadFiles()
         conversations = []
+        others = 0
         for one in archive.infolist():
             if archives.is_conversations(one.filename):
                 conversations.append(one.filename)
             elif archives.is_memory(one.filename) and one.file_size <= MOST_BYTES:
                 files.add(one.filename, archive.read(one))
+            elif not one.is_dir():
+                others += 1
         if not conversations and not files:
             raise InvalidInput(
                 f"{target.name} is not the export of a chat program.",
                 "An export has conversations.json. Unpack other archives, and import the folder.",
             )
         messages = chain(archives.documents(files), *(_conversation(archive, one) for one in conversations))
-        found = chain(archives.memories(files), _left_out(files))
+        found = chain(archives.memories(files), _left_out(files), _rest(others))
         return _imported(call, ARCHIVE, found, messages, name, trust, dry_run)
 
 
@@ -82,6 +85,11 @@ def _conversation(archive: ZipFile, name: str) -> Iterator[Message | SkippedLine
 
 def _left_out(files: ReadFiles) -> Iterator[Found]:
     yield from (SkippedMemory(name, reason) for name, reason in files.left_out.items())
+
+
+def _rest(others: int) -> Iterator[Found]:
+    if others:
+        yield SkippedMemory("the rest of the archive", f"{counted(others, 'file')} with no conversation or memory")
 
 
 def _imported(
@@ -125,7 +133,8 @@ def _lines(done: ImportResult, chosen: str, origin: str, dry_run: bool) -> list[
         planned = counted(len(done.planned), "statement")
         return [
             *lines,
-            f"{chosen}: {planned} to import, {done.known} imported before, {skipped} to skip",
+            f"{chosen}: {planned} to import, {done.known} imported before, {skipped} to skip, "
+            f"{counted(done.events, 'event')} to add",
             "dry run; nothing was changed",
         ]
     count = Counter(one.outcome for one in done.facts)

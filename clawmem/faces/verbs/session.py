@@ -126,16 +126,12 @@ def show(call: Call, session_id: str | None) -> Answer:
     return Answer({"session": _data(record)}, lines)
 
 
-def watch(call: Call, seconds: float | None) -> Answer | Feed:
+def watch(call: Call, seconds: float | None) -> Feed:
     """Follow the vault, and print one line of JSON for each start, note, checkpoint and end as it happens, until the
-    command is stopped. With --seconds, everything is printed when the time is over; --json then gives one document."""
+    command is stopped or the time is over; also with --json."""
     from clawmem.work.sessions.watch import watch_sessions
 
-    events = watch_sessions(call.runtime.vault(), call.runtime.now, seconds)
-    if seconds is None:
-        return Feed(events)
-    lines = (json.dumps(one, ensure_ascii=False) for one in events)
-    return Answer(lambda: {"events": list(events)}, lines)
+    return Feed(watch_sessions(call.runtime.vault(), call.runtime.now, seconds))
 
 
 def schema(call: Call, example: bool, of_checkpoint: bool) -> Answer:

@@ -1,7 +1,7 @@
 """Lookups by exact value: facts by id, entity, subject or event; entities by name or alias."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, NotFound
@@ -155,6 +155,14 @@ def facts_containing(index: Index, *pieces: str) -> list[PlacedFact]:
     condition = " OR ".join("instr(line, ?)" for _ in pieces)
     rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY n", pieces)
     return [fact_from_row(row) for row in rows]
+
+
+def accesses_of_entities(index: Index, names: Collection[str]) -> dict[str, int]:
+    """Return how often the facts of some entities were accessed, as far as committed."""
+    query = (
+        "SELECT entity, sum(access_count) FROM fact WHERE entity IN (SELECT value FROM json_each(?)) GROUP BY entity"
+    )
+    return dict(index.database.execute(query, (json.dumps(sorted(names)),)))
 
 
 def unused_since(index: Index, moment: str) -> list[PlacedFact]:

@@ -58,6 +58,15 @@ def scoped_among(index: Index, wanted: FactFilter, numbers: Collection[int]) -> 
     return {n for (n,) in index.database.execute(query, (json.dumps(sorted(numbers)), *values))}
 
 
+def realms_of_work(index: Index, numbers: Collection[int]) -> dict[int, str]:
+    """Return the realms of those of the rows that belong to a project or a workflow."""
+    held = "realm != '' AND (realm >= 'project:' AND realm < 'project;' OR realm >= 'team:' AND realm < 'team;')"
+    if index.database.execute(f"SELECT 1 FROM fact INDEXED BY fact_realm WHERE {held} LIMIT 1").fetchone() is None:
+        return {}
+    query = f"SELECT n, realm FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value WHERE {held}"
+    return dict(index.database.execute(query, (json.dumps(sorted(numbers)),)))
+
+
 def scoped_with_tags(index: Index, wanted: FactFilter, tags: Sequence[str], most: int) -> list[int]:
     """Return the facts of the query's scope that have one of the tags, newest first."""
     if not tags:

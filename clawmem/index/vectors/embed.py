@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.embedded_texts import EmbeddedText, event_texts, fact_texts, note_texts, sentences
+from clawmem.index.vectors.embedded_texts import EmbeddedText, demand, event_texts, fact_texts, note_texts, sentences
 from clawmem.index.vectors.local_model import NAME, LocalModel, missing_packages, vocabulary
 from clawmem.index.vectors.store import (
     EVENTS,
@@ -148,7 +148,10 @@ class _Run:
         known = self.vectors.keys(self.model)
         primary = {text.key: text for text in (*facts, *notes) if text.key not in known}
         secondary = {text.key: text for text in (*reversed(events), *fitted_texts) if text.key not in known}
-        wanted = list({**primary, **secondary}.values())
+        asked = demand(self.index)
+        # Facts that are asked for come first: a run that ends early leaves what nobody misses.
+        first = sorted(primary.values(), key=lambda text: -asked.get(text.id, 0))
+        wanted = list({text.key: text for text in (*first, *secondary.values())}.values())
         self.left = total = len(wanted)
         if self.local:
             self._store_vocabulary()

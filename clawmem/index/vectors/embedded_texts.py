@@ -33,6 +33,11 @@ def fact_texts(index: Index) -> Iterator[EmbeddedText]:
         yield EmbeddedText(placed.fact.id, words, key_of(words))
 
 
+def demand(index: Index) -> dict[str, int]:
+    """Return how often each fact was asked for, as far as committed, without those that never were."""
+    return dict(index.database.execute("SELECT id, access_count FROM fact WHERE access_count > 0"))
+
+
 def event_texts(index: Index) -> Iterator[EmbeddedText]:
     """Yield the pieces of every event that was not recalled from this memory."""
     query = "SELECT id, day, line FROM event WHERE recalled = 0 ORDER BY day, sitting, place"

@@ -16,7 +16,14 @@ from clawmem.learning.by_model.pieces import MAX_PIECES, EventPiece, batch_size,
 from clawmem.learning.by_model.rejections import refused_candidate
 from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, SCHEMA
 from clawmem.learning.by_model.task import ReadingTask, doubtful_rows, instructions, task_data
-from clawmem.learning.by_model.telemetry import JUDGING, is_worth_recording, model_runs, reading_event, total_cents
+from clawmem.learning.by_model.telemetry import (
+    APPLYING,
+    JUDGING,
+    is_worth_recording,
+    model_runs,
+    reading_event,
+    total_cents,
+)
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.llm.budget import Account, amount
 from clawmem.llm.choice import Model
@@ -86,7 +93,7 @@ def _extraction(
         notices.append(f"{problem.message} The rules read the rest, as llm.fallback says.")
     account = reader.account
     event = None
-    readings = [one for one in runs if one.get("task") != JUDGING]
+    readings = [one for one in runs if one.get("task") not in (JUDGING, APPLYING)]
     if account is not None and is_worth_recording(account.spent, outcome, readings):
         event = reading_event(
             caller, model.name, account.spent, account.prices is not None, outcome,

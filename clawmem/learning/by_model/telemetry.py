@@ -19,6 +19,7 @@ from clawmem.model.records.model_run import total_cents as total_cents
 
 JUDGING = "promotion"
 TRIAL = "test"
+APPLYING = "apply"
 Read = Callable[[str], bytes | None]
 
 
@@ -39,6 +40,28 @@ def reading_event(
         record["unknown_predicates"] = dict(unmapped)
     did = f"read {counted(events, 'event')} in {counted(spent.calls, 'call')}: {counted(spent.facts, 'fact')}"
     return _event(caller, did, record)
+
+
+def applying_event(
+    caller: Caller,
+    model: str,
+    answer: str,
+    events: int,
+    facts: int,
+    dropped: Mapping[str, int],
+    unmapped: Mapping[str, int],
+) -> Event:
+    """Return the event for an answer of the calling agent, whose digest is `answer`. What it cost the agent is not
+    known here."""
+    spent = Spent(calls=1, facts=facts)
+    version = prompt_version("by_caller")
+    known = {"model": model, "task": APPLYING, "prompt": version, "outcome": "done", "events": events}
+    record = _record(known, spent, False, dropped)
+    if unmapped:
+        record["unknown_predicates"] = dict(unmapped)
+    return _event(
+        caller, f"read {counted(events, 'event')} as the calling agent: {counted(facts, 'fact')}", record, answer
+    )
 
 
 def judging_event(
@@ -76,10 +99,10 @@ def _record(known: dict[str, Any], spent: Spent, priced: bool, dropped: Mapping[
     return record
 
 
-def _event(caller: Caller, did: str, record: dict[str, Any]) -> Event:
+def _event(caller: Caller, did: str, record: dict[str, Any], key: str | None = None) -> Event:
     money = f"{record['cents']:g} cents" if record.get("priced", True) else "price not known"
     text = f"The model {record['model']} {did}, {record['dropped']} dropped, {money} ({record['outcome']})."
-    identity = f"evt_{caller.entropy(8).hex()}"
+    identity = f"evt_{key[:16] if key else caller.entropy(8).hex()}"
     return Event(
         identity, stamp(caller.now), "system", text, agent=caller.agent, source=SOURCE, kind="app",
         metadata={MODEL_RUN: record},

@@ -1,7 +1,7 @@
 """Choose the sentences of a text that carry claims: precise, complete, and understandable alone.
 
 A sentence is scored by what makes a claim precise: numbers, names, definitions, reasons and rules. Questions, headings,
-code, and sentences that need the one before them are left out.
+code, lists of changes, and sentences that need the one before them or have no subject are left out.
 """
 
 from __future__ import annotations
@@ -15,12 +15,22 @@ WORDS_PER_CLAIM = 400
 _SHORTEST, _LONGEST = 5, 45
 _LEAST_SCORE = 2.0
 _BLOCK = re.compile(r"[^\n]+(?:\n(?![\n#>*\-|`]|\d+[.)] |[ \t]*\n)[^\n]+)*")
+_HEADING = re.compile(r"(?P<level>#{1,6})[ \t]+(?P<title>.*)")
+_CHANGES = re.compile(
+    r"\W*(?:change ?logs?|changes|release notes|releases?|(?:release )?history|what['’]s (?:new|changed)|news"
+    r"|added|fixed|bug ?fixes|v?\d+\.\d+(?:\.\w+)*\b.*)\W*$",
+    re.IGNORECASE,
+)
+# The number of a change request at the end of a line of a list of changes.
+_CHANGE = re.compile(r"\((?:PR )?(?:\[?#\d+\]?[\s,]*)+|\bin \[?#\d+|\[#\d+\]|\bby \[?@\w")
+_RULED = re.compile(r"[-=~^]{4,}")
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.MULTILINE | re.DOTALL)
 _BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\] )?")
 _END = re.compile(r"[.!?…]+[\"'”’)\]*]*(?=\s|$)")
 _ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Fig|cf|ca|al|[A-Z]))\.$")
 _REFERENCE = re.compile(r" \((?:\[[^\]\n]*\]\([^)\n]*\)(?:, )?)+\)")
-_LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
+_LINK = re.compile(r"\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])|`([^`<\n]*?)[ \t]*<[^>\n]*>`__?")
+_MARKUP = re.compile(r"</?[a-z][^>\n]*>|(\*\*|__)(?=\S)|(?<=\S)(\*\*|__)(?!\w)")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?%|\s?°\w?)?")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+|\b[A-Z]{2,}\b")
@@ -42,8 +52,19 @@ _VAGUE = re.compile(
 _LEANS = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|we|you|i|its|their|his|her|such|here|there|however|but|and|so|also|thus|"
     r"then|moreover|furthermore|for example|for instance|in addition|as a result|on the other hand|"
+    r"the (?:fallback|default|above|below|previous|next|result|value|return value)\b|"
+    r"(?:if|unless|when|where) (?:specified|given|set|omitted|provided|empty|present|absent)\b|"
+    r"(?:if|unless|when|where) `*(?:none|true|false|\d+)\b|"
+    r"(?:if|unless|when|where|once) [^,.]+, (?:will|would|is|are|does|do|must|may|can|defaults?|returns?|only)\b|"
     r"the former|\w+ing it|the (?:first|second|other|others|rest|following)|"
     r"the latter|another|the same|both|as (?:noted|mentioned|described|shown))\b",
+    re.IGNORECASE,
+)
+# The verb comes first, as in lists of changes and of parameters: a statement without its subject.
+_NO_SUBJECT = re.compile(
+    r"(?:returns?|yields?|raises?|(?:fix|add|remov|chang|updat|upgrad|renam|improv|deprecat|mov|restor|strip|drop|bump)"
+    r"(?:s|es|ed|ped|e|p)?|empty|defaults?|explicit(?:ly)?|vainly|support for|use of|deprecation|note that|see)\b"
+    r"(?! (?:is|are|was|were|has|have|must|can|may|will|does)\b)",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|we|us|our|you|your)\b", re.IGNORECASE)
@@ -75,14 +96,23 @@ def choose_claims(text: str, most: int | None = None) -> list[ChosenSentence]:
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of the sentences of a text, without headings, tables, quotations and code."""
+    """Yield the ranges of the sentences of a text, without headings, tables, quotations, code and lists of changes."""
     fenced = [found.span() for found in _FENCE.finditer(text)]
+    changes: int | None = None  # the level of the heading above a list of changes
     for block in _BLOCK.finditer(text):
         start, end = block.span()
-        first = block[0].lstrip()
-        if first.startswith(("#", "|", ">", "```", "~~~", "    ", "<")) or any(a <= start < b for a, b in fenced):
+        if any(a <= start < b for a, b in fenced):
             continue
+        first = block[0].lstrip()
+        heading = _HEADING.match(first)
+        if heading:
+            level = len(heading["level"])
+            if changes is None or level <= changes:
+                changes = level if _CHANGES.match(heading["title"]) else None
         bullet = _BULLET.match(text, start, end)
+        indented = block[0].startswith(("    ", "\t")) and not bullet
+        if changes is not None or indented or first.startswith(("#", "|", ">", "```", "~~~", "<")):
+            continue
         start = bullet.end() if bullet else start
         for mark in _END.finditer(text, start, end):
             if _ABBREVIATION.search(text, start, mark.end()) and mark.end() < end:
@@ -103,11 +133,13 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
-    sentence = " ".join(_plain(text[start:end]).split())
+    sentence = _plain(" ".join(text[start:end].split()))
     words = _WORD.findall(sentence)
     if not _SHORTEST <= len(words) <= _LONGEST or sentence.rstrip("\"'”’)]*").endswith(("?", ":")):
         return None
-    if _LEANS.match(sentence) or not (_DEFINES.search(sentence) or _RULE.search(sentence)):
+    if _LEANS.match(sentence) or _NO_SUBJECT.match(sentence) or _CHANGE.search(sentence) or _RULED.search(sentence):
+        return None
+    if not (_DEFINES.search(sentence) or _RULE.search(sentence)):
         return None
     if not (sentence[0].isupper() or sentence[0].isdigit()):
         return None
@@ -125,8 +157,9 @@ def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
 
 
 def _plain(sentence: str) -> str:
-    """Return a sentence without the addresses of its links, and without references in parentheses."""
-    return _LINK.sub(r"\1", _REFERENCE.sub("", sentence))
+    """Return a sentence without the addresses of its links, without references in parentheses, tags and bold marks."""
+    linked = _LINK.sub(lambda found: found[1] or found[2] or "", _REFERENCE.sub("", sentence))
+    return _MARKUP.sub("", linked)
 
 
 def _differs(one: str, other: str) -> bool:

@@ -13,14 +13,26 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawmem.model.exchange.foreign_memory import Files, ForeignMemory, Found, SkippedMemory, Yaml, mapping, moment
-from clawmem.model.exchange.pages import NO_STATEMENT, Page, is_statement, pages_of, passages, plain
+from clawmem.model.exchange.pages import NO_STATEMENT, Page, Passage, is_statement, pages_of, passages, plain
 from clawmem.model.language.text import one_line
+from clawmem.model.transcripts.message import word
 
 _CATEGORIES = {"user": "fact", "feedback": "instruction", "project": "project", "reference": "reference"}
 _INDEX = "MEMORY.md"
 _DAILY = re.compile(r"(?:^|/)memory/(?P<day>\d{4}-\d\d-\d\d)[^/]*\.md$")
 _OF_AGENT = re.compile(r"(?:^|/)(?:MEMORY|USER|memory_summary|raw_memories)\.md$")
-_OBSERVED = re.compile(r"<!--\s*observed:\s*(?P<day>[\d-]+)\s*(?:\|\s*status:\s*(?P<status>\w+)\s*)?-->")
+# What Codex writes for its own look-ups: lists of files, of search words, and the head of a summary.
+_CODEX_LOOKUPS = frozenset(("rollout_summary_files", "keywords", "what's in memory"))
+_CODEX_HEAD = re.compile(r"(?:thread_id|updated_at|rollout_path|cwd|git_branch|scope|applies_to):\s*\S")
+_CODEX_UPDATED = re.compile(r"^updated_at:\s*(?P<when>\S+)", re.MULTILINE)
+_NO_DAY = "YYYY-MM-DD"
+_PLACEHOLDER = re.compile(r"_[^_]+_|\*[^*]+\*")
+NO_MEMORY = "it is a placeholder, or what the program keeps for its own look-ups"
+_OBSERVED = re.compile(r"<!--\s*observed:\s*(?P<day>[\w-]+)\s*(?:\|\s*status:\s*(?P<status>\w+)\s*)?-->")
+# OpenClaw writes the mark on a line above the statement, where it would be read as a comment.
+_MARK_ABOVE = re.compile(
+    r"^[ \t]*(?P<mark><!--\s*observed:[^\n]*-->)[ \t]*\n(?P<gap>(?:[ \t]*\n)*)(?P<line>[^\n]+)", re.MULTILINE
+)
 
 
 def is_auto_memory(files: Files, yaml: Yaml) -> bool:
@@ -40,7 +52,9 @@ def read_auto_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
         body = page.body.strip()
         record: dict[str, Any] = {"category": _CATEGORIES.get(_type(page), "fact")}
         about = mapping(page.front.get("metadata"))
-        when = moment(about.get("updated_at"), about.get("created_at"), page.front.get("date"))
+        if origin := word(about.get("originSessionId") or page.front.get("originSessionId")):
+            record["details"] = {"session": origin}
+        when = moment(about.get("modified"), about.get("updated_at"), about.get("created_at"), page.front.get("date"))
         name = str(page.front.get("name") or path)
         quote = body or description
         yield ForeignMemory(path, name, one_line(description), quote, timestamp=when, record=record)
@@ -54,21 +68,26 @@ def is_agent_memory(files: Files, yaml: Yaml) -> bool:
 def read_agent_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
     """Yield each paragraph and bullet of the pages; what the page marks as no longer active is left out."""
     for path, page in pages_of(files, yaml):
-        dated = _DAILY.search(path)
-        on = f"{dated['day']}T00:00:00Z" if dated else None
-        for one in passages(page.body, page.above):
-            mark = _OBSERVED.search(one.text)
-            said = plain(_OBSERVED.sub("", one.text))
-            place = f"{path}:{one.line}"
-            if mark and mark["status"] not in (None, "active"):
-                yield SkippedMemory(place, f"it is marked as {mark['status']}")
-            elif not said or not is_statement(_OBSERVED.sub("", one.text).strip()):
-                yield SkippedMemory(place, NO_STATEMENT)
-            else:
-                heading = one.heading.rpartition(" > ")[2]
-                when = moment(mark["day"] if mark else None, on)
-                details: Mapping[str, Any] = {"details": {"heading": heading}} if heading else {}
-                yield ForeignMemory(place, path, said, one.text, timestamp=when, record=details)
+        dated, updated = _DAILY.search(path), _CODEX_UPDATED.search(page.body)
+        on = f"{dated['day']}T00:00:00Z" if dated else updated and updated["when"]
+        body = _MARK_ABOVE.sub(lambda found: f"\n{found['gap']}{found['line']} {found['mark']}", page.body)
+        for one in passages(body, page.above):
+            yield _noted(path, one, on)
+
+
+def _noted(path: str, one: Passage, on: str | None) -> Found:
+    mark, text = _OBSERVED.search(one.text), _OBSERVED.sub("", one.text).strip()
+    place, heading = f"{path}:{one.line}", one.heading.rpartition(" > ")[2]
+    if mark and mark["status"] not in (None, "active"):
+        return SkippedMemory(place, f"it is marked as {mark['status']}")
+    looked_up = any(part.strip().lower() in _CODEX_LOOKUPS for part in one.heading.split(" > "))
+    if looked_up or _CODEX_HEAD.match(text) or _PLACEHOLDER.fullmatch(text) or (mark and mark["day"] == _NO_DAY):
+        return SkippedMemory(place, NO_MEMORY)
+    if not is_statement(text):
+        return SkippedMemory(place, NO_STATEMENT)
+    when = moment(mark["day"] if mark else None, on)
+    details: Mapping[str, Any] = {"details": {"heading": heading}} if heading else {}
+    return ForeignMemory(place, path, plain(text), text, timestamp=when, record=details)
 
 
 def _type(page: Page) -> str:

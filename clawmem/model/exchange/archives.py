@@ -14,12 +14,14 @@ from clawmem.model.transcripts.message import Message, SkippedLine, word
 
 _CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
 _MEMORY = re.compile(r"memories\.json|projects\.json")
+_DESIGN_CHAT = re.compile(r"(?:^|/)design_chats/[^/]+\.json$")
 _PROJECT = re.compile(r"(?:^|/)projects/[^/]+\.json$")
 
 
 def is_conversations(path: str) -> bool:
-    """Return whether a file of an archive holds conversations: conversations.json, or one of its numbered parts."""
-    return _CONVERSATIONS.fullmatch(posixpath.basename(path)) is not None
+    """Return whether a file of an archive holds conversations: conversations.json, one of its numbered parts, or the
+    chat of a design."""
+    return bool(_CONVERSATIONS.fullmatch(posixpath.basename(path)) or _DESIGN_CHAT.search(path))
 
 
 def is_memory(path: str) -> bool:
@@ -29,33 +31,42 @@ def is_memory(path: str) -> bool:
 
 def memories(files: Files) -> Iterator[Found]:
     """Yield a statement for each paragraph and bullet of the memories, and for each description of a project."""
+    projects = _project_names(files)
     for path in sorted(files):
         for record in _records(files[path]):
             if record is None:
                 yield SkippedMemory(path, "it is not JSON")
             elif posixpath.basename(path) == "memories.json":
-                yield from _memories(path, record)
+                yield from _memories(path, record, projects)
             elif said := word(record.get("description")):
                 when = moment(record.get("updated_at"), record.get("created_at"))
                 key = str(record.get("uuid") or path)
                 yield ForeignMemory(path, key, f"{_name(record)}: {plain(said)}", said, timestamp=when)
 
 
-def _memories(path: str, record: Mapping[str, Any]) -> Iterator[Found]:
-    texts = [("", record.get("conversations_memory")), *mapping(record.get("project_memories")).items()]
-    for key, text in texts:
+def _project_names(files: Files) -> dict[str, str]:
+    of_projects = (text for path, text in files.items() if posixpath.basename(path) != "memories.json")
+    records = (record for text in of_projects for record in _records(text))
+    return {str(one["uuid"]): _name(one) for one in records if one and one.get("uuid")}
+
+
+def _memories(path: str, record: Mapping[str, Any], projects: Mapping[str, str]) -> Iterator[Found]:
+    given = record.get("project_memories")
+    of_projects = given if isinstance(given, dict) else {"": given}
+    for key, text in [("", record.get("conversations_memory")), *of_projects.items()]:
+        about = {"details": {"project": projects[key]}} if key in projects else {}
         for one in passages(text) if isinstance(text, str) else ():
-            if is_statement(one.text) and plain(one.text):
-                yield ForeignMemory(f"{path}:{one.line}", key or path, plain(one.text), one.text)
+            if is_statement(one.text):
+                yield ForeignMemory(f"{path}:{one.line}", key or path, plain(one.text), one.text, record=about)
             else:
                 yield SkippedMemory(f"{path}:{one.line}", NO_STATEMENT)
 
 
 def documents(files: Files) -> Iterator[Message | SkippedLine]:
-    """Yield the documents of projects as notes."""
+    """Yield the instructions and the documents of projects as notes."""
     for path in sorted(files):
         for record in _records(files[path]) if posixpath.basename(path) != "memories.json" else ():
-            for number, one in enumerate((record or {}).get("docs") or (), 1):
+            for number, one in enumerate(_documents(record or {}), 1):
                 text = mapping(one).get("content")
                 if not isinstance(text, str) or not text.strip():
                     yield SkippedLine(number, f"a document of {path} has no text")
@@ -65,6 +76,15 @@ def documents(files: Files) -> Iterator[Message | SkippedLine]:
                 yield Message(
                     number, "note", text, when, None, None, word(one.get("uuid")), "attachment", metadata=about
                 )
+
+
+def _documents(record: Mapping[str, Any]) -> list[Any]:
+    given = record.get("docs")
+    written = list(given) if isinstance(given, list) else []
+    if not word(record.get("prompt_template")):
+        return written
+    at = record.get("updated_at")
+    return [{"content": record["prompt_template"], "filename": "instructions", "created_at": at}, *written]
 
 
 def _name(record: Mapping[str, Any]) -> str:

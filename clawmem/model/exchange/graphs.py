@@ -75,8 +75,8 @@ def _from_record(place: str, record: Mapping[str, Any] | None, kinds: Mapping[st
             yield SkippedMemory(place, "it has no name" if name is None else "it has no observations")
             return
         for text in said:
-            entity = entity_path(name, kinds.get(name))
-            yield ForeignMemory(place, name, naming(name, text), text, entity, name)
+            entity, title = entity_path(name, kinds.get(name)), _spaced(name)
+            yield ForeignMemory(place, name, naming(title, text), text, entity, title)
         return
     ends = [word(record.get(key)) for key in ("from", "relationType", "to")]
     subject, relation, target = ends
@@ -89,12 +89,17 @@ def _from_record(place: str, record: Mapping[str, Any] | None, kinds: Mapping[st
 def _relation(
     place: str, subject: str, relation: str, target: str, kind: str | None, other: str | None, when: str | None
 ) -> ForeignMemory:
-    phrase = one_line(relation.replace("_", " "))
-    said = f"{subject} {phrase} {target}."
+    phrase, who, what = one_line(relation.replace("_", " ")), _spaced(subject), _spaced(target)
+    said = f"{who} {phrase} {what}."
     related = entity_path(target, other)
-    record = {"subject": subject, "predicate": phrase.replace(" ", "_").lower(), "object": target}
+    record = {"subject": who, "predicate": phrase.replace(" ", "_").lower(), "object": what}
     more = {"related_entities": [related]} if related else {}
-    return ForeignMemory(place, subject, said, said, entity_path(subject, kind), subject, when, {**record, **more})
+    return ForeignMemory(place, subject, said, said, entity_path(subject, kind), who, when, {**record, **more})
+
+
+def _spaced(name: str) -> str:
+    """Return a name with spaces: models write John_Smith as the name of an entity."""
+    return name if " " in name else name.replace("_", " ").strip() or name
 
 
 def is_linked_notes(files: Files, yaml: Yaml) -> bool:

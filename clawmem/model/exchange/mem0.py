@@ -1,7 +1,8 @@
 """Exports of mem0: a JSON object or list of memories, each with a text, an id and times.
 
 Shapes: the answer of its `get_all`, `{"results": [{"id", "memory", "metadata", "created_at", "user_id"}]}`, and
-exports with `memories` and `text`. The blocks of a Letta agent file, `{"blocks": [{"label", "value"}]}`, are read, too.
+exports with `memories` and `text`. Of Letta, a list of `archival_memories` and the blocks of an agent file,
+`{"blocks": [{"label", "value"}]}` or `core_memory`, are read, too; some agent files are JSON within a JSON string.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from clawmem.model.language.text import one_line
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.transcripts.message import first, word
 
-_LISTS = ("results", "memories")
+_LISTS = ("results", "memories", "archival_memories")
+_BLOCKS = ("blocks", "core_memory")
 _TEXTS = ("memory", "text", "content", "data")
 _NAME = re.compile(r"[^\W\d_]{2,}(?:[ ._-][^\W\d_]+){0,3}")
 _NOBODY = frozenset("user users default default_user default-user me test anonymous admin none null unknown".split())
@@ -63,13 +65,16 @@ def read(files: Files, yaml: Yaml) -> Iterator[Found]:
 def _records(text: str) -> list[Any] | None:
     try:
         document = read_json(text)
+        if isinstance(document, str):
+            document = read_json(document)
     except ValueError:
         return None
     for key in _LISTS:
         if isinstance(document, dict) and isinstance(document.get(key), list):
             return list(document[key])
-    if isinstance(document, dict) and isinstance(document.get("blocks"), list):
-        return [one for one in document["blocks"] if isinstance(one, dict) and isinstance(one.get("value"), str)]
+    for key in _BLOCKS:
+        if isinstance(document, dict) and isinstance(document.get(key), list):
+            return [one for one in document[key] if isinstance(one, dict) and isinstance(one.get("value"), str)]
     shaped = isinstance(document, list) and all(isinstance(one, dict) and first(one, *_TEXTS) for one in document)
     return document if shaped and document else None
 
@@ -80,7 +85,7 @@ def _memory(place: str, record: Any) -> Found:
         return SkippedMemory(place, "it has no text")
     about = mapping(record.get("metadata"))
     when = moment(record.get("created_at"), about.get("created_at"), record.get("updated_at"), about.get("updated_at"))
-    category = word(record.get("category") or about.get("category"))
+    category = word(record.get("category") or about.get("category") or about.get("type"))
     given: dict[str, Any] = {}
     if category and category.replace("-", "").replace("_", "").isalnum():
         given["category"] = category

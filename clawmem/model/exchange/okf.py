@@ -53,12 +53,14 @@ _ENDED = re.compile(r"^ended (?P<day>\d{4}-\d\d-\d\d): ")
 
 
 def fits(files: Files, yaml: Yaml) -> bool:
-    """Return whether files are an OKF bundle: pages with a `type`, or an index that names the version."""
+    """Return whether files are an OKF bundle: pages with a `type`, or an index that names the version. Pages with a
+    `permalink` are basic-memory's, which have a `type`, too."""
     pages = list(pages_of(files, yaml))
     if any("okf_version" in page.front for path, page in pages if path == INDEX):
         return True
     concepts = [page for path, page in pages if posixpath.basename(path) not in (INDEX, LOG)]
-    return bool(concepts) and all(isinstance(page.front.get("type"), str) for page in concepts)
+    typed = all(isinstance(page.front.get("type"), str) for page in concepts)
+    return bool(concepts) and typed and not any("permalink" in page.front for page in concepts)
 
 
 def read(files: Files, yaml: Yaml) -> Iterator[Found]:

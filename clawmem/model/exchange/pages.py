@@ -19,9 +19,12 @@ _LINK = re.compile(r"(?<!\\)!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _ESCAPED = re.compile(r"\\([\[\]<>*_`\\#])")
 _NO_PROSE = re.compile(r"```|~~~|\||<[a-z!/]|!\[", re.IGNORECASE)
+_QUOTED = re.compile(r"^>[ \t]?", re.MULTILINE)
+_CALLOUT = re.compile(r"\[!\w+\][+-]?\s*")
+_ADDRESS = re.compile(r"<?https?://\S+>?")
 
 
-NO_STATEMENT = "it is code, a table, HTML, the beginning of a list, or too long for a fact"
+NO_STATEMENT = "it is code, a table, HTML, an address, the beginning of a list, or too long for a fact"
 
 
 class Page(NamedTuple):
@@ -74,9 +77,17 @@ def passages(body: str, above: int = 0) -> Iterator[Passage]:
 
 
 def is_statement(text: str) -> bool:
-    """Return whether a passage can be a fact: prose of bearable length, not code, a table or HTML."""
+    """Return whether a passage can be a fact: prose of bearable length, not code, a table, HTML or an address, and not
+    the beginning of a list or the name of an empty field."""
     bare = _BULLET.sub("", text.lstrip(), count=1)
-    return len(bare) <= LONGEST_FACT and not _NO_PROSE.match(bare) and not bare.endswith(":")
+    said = plain(text)
+    return bool(
+        said
+        and len(bare) <= LONGEST_FACT
+        and not _NO_PROSE.match(bare)
+        and not said.endswith((":", "："))
+        and not _ADDRESS.fullmatch(said)
+    )
 
 
 def is_definition(text: str) -> bool:
@@ -85,8 +96,10 @@ def is_definition(text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return a passage as a plain statement: without bullet, footnote marks, link targets and bold marks."""
-    bare = _BULLET.sub("", text.strip(), count=1)
+    """Return a passage as a plain statement: without bullet, quote marks, footnote marks, link targets and bold
+    marks."""
+    unquoted = _QUOTED.sub("", text.strip())
+    bare = _BULLET.sub("", _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted, count=1)
     bare = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
     return one_line(_ESCAPED.sub(r"\1", bare))
 

@@ -84,6 +84,16 @@ def scope_of(fact: "Fact") -> str | None:
     return realm_of(fact).partition(":")[0] or None
 
 
+def label_of(realm: str, reach: Reach | None) -> str:
+    """Return the name of the project or the workflow of a realm, if it is not the query's own, else an empty text."""
+    kind, _, rest = realm.partition(":")
+    if kind == PROJECT:
+        project, _, workflow = rest.partition(_NEXT)
+        own = reach is not None and reach.project == project
+        return "" if own else project_name(project) or workflow
+    return rest if kind == TEAM and (reach is None or reach.workflow != rest) else ""
+
+
 def project_name(project: str) -> str:
     """Return the last part of a remote's URL or of a folder, without `.git`."""
     return project.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or project

@@ -39,10 +39,16 @@ LONGEST_TURN, LONGEST_ANSWER = 1000, 300
 _REMARK = f", {OUTSIDE_WARNING}"
 
 
-def context_line(fact: Fact) -> str:
-    """Return the fact as a line of context, with the time when it was true, else the day on which it was said."""
+def context_line(fact: Fact, label: str = "") -> str:
+    """Return the fact as a line of context, with the time when it was true, else the day on which it was said, and
+    with the label of its scope."""
     remark = _REMARK if fact.trust == EXTERNAL else ""
-    return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{remark})\n"
+    return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{label_part(label)}{remark})\n"
+
+
+def label_part(label: str) -> str:
+    """Return the part of a line that names the scope of the fact; empty without a label."""
+    return f", {servable(label)}" if label else ""
 
 
 def event_line(event: Event, words: Sequence[str] = ()) -> str:

@@ -53,9 +53,10 @@ class AdapterReply(NamedTuple):
     outcomes: tuple[AdapterOutcome, ...] = ()
 
 
-def adapter_request(workflow: str, adapter: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON document that an adapter reads on stdin; `given` is recorded input, or empty."""
-    return {"version": VERSION, "workflow": workflow, "adapter": adapter, "input": dict(given)}
+def adapter_request(workflow: str, adapter: str, given: Mapping[str, Any], since: str | None = None) -> dict[str, Any]:
+    """Return the JSON document that an adapter reads on stdin; `given` is recorded input, or empty. `since` is the time
+    of the last run that was stored (ISO 8601 UTC), null before the first."""
+    return {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since, "input": dict(given)}
 
 
 def parse_reply(value: Any) -> AdapterReply:

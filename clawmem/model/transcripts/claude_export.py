@@ -1,4 +1,5 @@
-"""Read the data export of Claude: conversations with their messages in order under `chat_messages`."""
+"""Read the data export of Claude: conversations with their messages in order under `chat_messages`, and the chats of
+designs with theirs under `messages`."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ from clawmem.model.transcripts.parts import TranscriptState, said
 
 def fits(record: Mapping[str, Any]) -> bool:
     """Return whether a record is a conversation of this export."""
-    return isinstance(record.get("chat_messages"), list)
+    return isinstance(_messages(record), list)
+
+
+def _messages(record: Mapping[str, Any]) -> Any:
+    designed = record.get("messages") if "uuid" in record and "project" in record else None
+    return record.get("chat_messages", designed)
 
 
 def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
@@ -20,11 +26,12 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Itera
         yield SkippedLine(line, "it has no list of chat messages")
         return
     session = word(record.get("uuid"))
-    for number, message in enumerate(record["chat_messages"], 1):
+    name = record.get("name") or record.get("title") or session
+    for number, message in enumerate(_messages(record), 1):
         try:
             yield from _message(line, message, record, session, thread)
         except ValueError as problem:
-            yield SkippedLine(line, f"message {number} of '{record.get('name') or session}': {problem}")
+            yield SkippedLine(line, f"message {number} of '{name}': {problem}")
 
 
 def _message(

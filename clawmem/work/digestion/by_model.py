@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -51,7 +52,13 @@ def choose_by_model(vault: Vault, model: Model, text: str, most: int, now: datet
         raise ModelFailed(f"The model {model.name} gave no usable answer. {answer.problem}", "It is tried again later.")
     found = []
     for one in answer.value["claims"][:most]:
-        start = text.find(one["quote"])
-        if start >= 0 and one_line(one["claim"]):
-            found.append(ChosenSentence(one_line(one["claim"]), start, start + len(one["quote"]), 0.0))
+        quoted = _quoted(one["quote"], text)
+        if quoted and one_line(one["claim"]):
+            found.append(ChosenSentence(one_line(one["claim"]), *quoted.span(), 0.0))
     return found
+
+
+def _quoted(quote: str, text: str) -> re.Match[str] | None:
+    """Find a quote in a text, whose lines may be broken where the quote has a space."""
+    words = [re.escape(word) for word in quote.split()]
+    return re.search(r"\s+".join(words), text) if words else None

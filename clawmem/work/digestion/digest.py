@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import accesses_of_entities
 from clawmem.llm.choice import Model
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -131,8 +133,11 @@ def digest(
     acts: Mapping[str, PhaseActs] = ACTS,
 ) -> DigestResult:
     """Run the phases that are due, of all sources or of one. A failure stops its source, and the next run tries that
-    phase again; it stops no other source. Running it again changes nothing."""
-    waiting = [key for key, one in queue_of(vault).items() if one.phase != DONE and only in (None, key)]
+    phase again; it stops no other source. Running it again changes nothing.
+
+    Sources about what is asked for come first, so that a budget that ends early is spent on them."""
+    due = {key: one for key, one in queue_of(vault).items() if one.phase != DONE and only in (None, key)}
+    waiting = _by_demand(vault, due) if len(due) > 1 else list(due)
     done: list[DigestedSource] = []
     commits: list[str] = []
     problems: list[ClawmemError] = []
@@ -148,6 +153,13 @@ def digest(
                 break
         done.append(DigestedSource(key, queue_of(vault)[key]))
     return DigestResult(tuple(done), tuple(commits), tuple(problems))
+
+
+def _by_demand(vault: Vault, due: Mapping[str, DigestionItem]) -> list[str]:
+    """Return the keys of sources: those whose entity's facts were accessed most come first, else in their order."""
+    names = {one.entity for one in due.values() if one.entity}
+    asked = run_query(vault, lambda index: accesses_of_entities(index, names))
+    return sorted(due, key=lambda key: -asked.get(due[key].entity or "", 0))
 
 
 def queue_of(vault: Vault) -> dict[str, DigestionItem]:

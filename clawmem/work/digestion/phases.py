@@ -9,6 +9,7 @@ archive  what became of the claims                   -> counts; the claims leave
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -50,6 +51,7 @@ _MOST_LINKS = 3
 _FOUND_AMONG = 10
 _QUESTION_WORDS = 5
 _FEWEST_WORDS = 2
+_FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 STORED, KNOWN, PROPOSED = "stored", "known", "proposed"
 
 
@@ -181,7 +183,7 @@ class _Verifier:
         except ClawmemError:
             # A claim with a credential or of a wrong form is not even proposed: a proposal would hold it.
             return claim._replace(became="refused")
-        why = self._why_not(claim)
+        why = self._why_not(claim, draft)
         if why is not None:
             return self._proposed(claim, draft, why)
         return self._stored(claim, draft)
@@ -208,7 +210,11 @@ class _Verifier:
         record |= WorkScope(item.workflow, item.project).values(item.scope)
         return draft_from_record({key: value for key, value in record.items() if value}, self._work.caller.now)
 
-    def _why_not(self, claim: Claim) -> str | None:
+    def _why_not(self, claim: Claim, draft: Draft) -> str | None:
+        if draft.fact.source_text and (
+            invented := _figures(claim.text) - _figures(draft.fact.source_text, self._item.title)
+        ):
+            return f"Its quote does not have the figure {min(invented)}."
         words = question_words(claim.text)
         if len(words) < _FEWEST_WORDS:
             return "It has too few telling words: no question would find it."
@@ -262,6 +268,11 @@ class _Verifier:
 def question_words(claim: str) -> list[str]:
     """Return the words of a question that fits a claim: its first telling words."""
     return list(dict.fromkeys(search_words(claim)))[:_QUESTION_WORDS]
+
+
+def _figures(*texts: str) -> set[str]:
+    """Return the numbers in texts, as they are written."""
+    return {figure for text in texts for figure in _FIGURE.findall(text)}
 
 
 def _facts_with_all(index: Index, words: Sequence[str]) -> int:

@@ -36,6 +36,8 @@ OTHERWISE = {
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
     "clawmem mcp --agent claude-code": REFUSED,
 }
+# What prints one record a line when it comes, also with --json.
+LINE_BY_LINE = {"session watch"}
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
 PROGRAMS["claude"] = "#!/bin/sh\ncat > /dev/null\necho '{\"works\": true}'\n"
@@ -175,6 +177,11 @@ def test_examples(name: str, run_line: Run) -> None:
             records = [json.loads(line) for line in printed.splitlines()]
             assert code == DONE and records, (example, printed)
             assert all(set(one) <= set(fields[1].split(",")) for one in records if fields)
+            continue
+        if name in LINE_BY_LINE:
+            code, printed = run_line(with_json(example))
+            assert code == DONE and all(isinstance(json.loads(line), dict) for line in printed.splitlines())
+            fitted += 1
             continue
         code, printed = run_line(with_json(example))
         assert code == OTHERWISE.get(example, DONE), (example, printed)

@@ -252,3 +252,47 @@ def test_the_functions_work_in_a_shell(
     assert done.returncode == 0, done.stderr
     assert "sandbox: Ada keeps bees." in done.stdout
     assert "<clawmem-context>" in done.stdout
+
+
+def test_the_plugin_of_openclaw_asks_and_hands_over(
+    setup: Setup, clawmem: Command, home: Path, vault_root: Path
+) -> None:
+    """The plugin in node, without OpenClaw: what it does at a prompt and after a turn."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    clawmem("remember", "The pier is made of oak.", env={"CLAWMEM_VAULT": str(vault_root)})
+    setup("openclaw")
+    plugin = home / ".openclaw/extensions/clawmem/index.js"
+    script = """
+        const plugin = (await import(process.argv[1])).default;
+        const hooks = {};
+        plugin.register({ on: (event, handler) => (hooks[event] = handler) });
+        const context = { sessionId: "s1" };
+        const given = await hooks.before_prompt_build({ prompt: "What is the pier made of?", messages: [] }, context);
+        const messages = [
+          { role: "user", content: "old", timestamp: 1 },
+          { role: "user", content: "The pier has a light.", timestamp: 1795409203079 },
+          { role: "assistant", content: [{ type: "text", text: "Noted." }], timestamp: 1795409203080 },
+        ];
+        await hooks.agent_end({ messages }, context);
+        console.log(given.prependContext);
+    """
+    env = {**os.environ, "HOME": str(home), "CLAWMEM_VAULT": str(vault_root)}
+    done = subprocess.run(
+        [node, "--input-type=module", "-e", script, str(plugin)], env=env, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "oak" in done.stdout
+    found = clawmem("recall", "pier light", "--in", "events", "--json", env={"CLAWMEM_VAULT": str(vault_root)})
+    assert [one["text"] for one in found.data["events"]] == ["The pier has a light."]
+
+
+def test_a_list_of_allowed_plugins_gets_ours_and_loses_it_again(setup: Setup, home: Path) -> None:
+    config = home / ".openclaw/openclaw.json"
+    config.parent.mkdir()
+    config.write_text('{"plugins": {"allow": ["other"]}}\n')
+    setup("openclaw")
+    assert '"clawmem"' in config.read_text().partition("allow")[2].partition("]")[0]
+    setup("openclaw", "--remove")
+    assert config.read_text() == '{"plugins": {"allow": ["other"]}}\n'

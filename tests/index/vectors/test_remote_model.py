@@ -17,7 +17,11 @@ from clawmem.index.vectors.store import (
 )
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.choice import Model
+from clawmem.memory.facts.access import fold_accesses
+from clawmem.model.language.dates import stamp
+from clawmem.model.records.caller import Caller
 from clawmem.vault.past import VaultAt
+from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.spending import FOLDER, record_spending, spent_on
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Result
@@ -180,3 +184,15 @@ def test_the_questions_that_are_kept_are_bounded(called: Vault, clawmem: Command
         assert kept.keys(name) == {at.to_bytes(16, "big") for at in range(5, MAX_CACHED_QUESTIONS + 5)}
         assert kept.keys(question_model("another model")) == set()
         kept.close()
+
+
+def test_what_is_asked_for_gets_its_vector_first(called: Vault, clawmem: Command, caller: Caller) -> None:
+    words = ("Omar bakes bread.", "Ada rows on Sundays.", "The kiln burns at night.")
+    ids = [clawmem("remember", one, "--json").data["facts"][0]["id"] for one in words]
+    record_access(called, stamp(caller.now), [ids[2], ids[2], ids[1]])
+    fold_accesses(called, caller)
+    with serving(embeds("dog puppy")) as server:
+        clawmem("config", "set", "semantic.api_base", server.address)
+        embed_missing(again(called), day=DAY)
+        first = server.asked[0].body["input"]
+    assert [one.rpartition(": ")[2] for one in first[:2]] == [words[2], words[1]]

@@ -24,6 +24,15 @@ LEFT_OUT = (
     "> Ada said that the crane lifts 45 tons.",
     "```\nThe crane lifts at most 45 tons.\n```",
     "Deleting it loses 4 files because Git has no copy.",
+    "## 2.1.0 (2026-03-04)\n\n### Fixed\n\n- The crane has a limit of 45 tons.",
+    "- The crane must stop within 3 seconds (PR #164)",
+    "- The crane has a limit of 45 tons by [@ada] in [#640]",
+    "- Fix the limit of 45 tons that the Crane has",
+    "If specified, the Crane must stop within 3 seconds.",
+    "If 0, will never print the 3 lines of the Crane.",
+    "The fallback is a Crane with 45 tons.",
+    "    The crane lifts at most 45 tons.",
+    "Returns ------- The Crane has 45 tons.",
 )
 
 
@@ -35,6 +44,16 @@ def test_a_precise_sentence_is_a_claim(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", LEFT_OUT)
 def test_what_needs_context_or_says_little_is_none(sentence: str) -> None:
     assert choose_claims(sentence) == []
+
+
+def test_after_a_list_of_changes_the_text_goes_on() -> None:
+    text = f"# Crane\n\n## Changelog\n\n### 2.0\n\n- The rope is 40 m long.\n\n## Use\n\n{PRECISE[0]}\n"
+    assert [one.text for one in choose_claims(text)] == [PRECISE[0]]
+
+
+def test_a_claim_is_without_markup() -> None:
+    text = "The **pilot** station `listens <https://example.org/a>`__ on [VHF\nchannel][1] <b>12</b>."
+    assert [one.text for one in choose_claims(text)] == ["The pilot station listens on VHF channel 12."]
 
 
 def test_two_thousand_words_give_five_claims_at_most() -> None:

@@ -215,3 +215,91 @@ def test_a_memory_of_mem0_names_its_owner(user: str, memory: str, statement: str
     [one] = list(mem0.read({"export.json": text}, lambda text, place: None))
     assert isinstance(one, ForeignMemory)
     assert (one.statement, one.entity, one.quote) == (statement, entity, memory)
+
+
+def statements(name: str, files: Files) -> list[str]:
+    found = MEMORY_FORMATS[name].read(files, parse_yaml)
+    return [one.statement for one in found if isinstance(one, ForeignMemory)]
+
+
+def test_openclaw_marks_a_directive_on_the_line_above_it() -> None:
+    page = (
+        "# USER.md\n\n_Update this as you go._\n\n- **Name:**\n- **Timezone:** Europe/Oslo\n\n"
+        "<!-- observed: 2026-05-10 | status: superseded -->\n\n- Prefer long answers.\n\n"
+        "<!-- observed: 2026-07-27 | status: active -->\n\n- Prefer short answers.\n"
+        "<!-- observed: 2026-07-28 | status: active -->\n- Never use emoji.\n\n"
+        "<!-- observed: YYYY-MM-DD | status: active -->\n\n- Prefer ...\n"
+    )
+    found = list(MEMORY_FORMATS["agent-memory"].read({"USER.md": page}, parse_yaml))
+    kept = {one.statement: one.timestamp for one in found if isinstance(one, ForeignMemory)}
+    assert kept == {
+        "Timezone: Europe/Oslo": None,
+        "Prefer short answers.": "2026-07-27T00:00:00Z",
+        "Never use emoji.": "2026-07-28T00:00:00Z",
+    }
+    reasons = [one.reason for one in found if isinstance(one, SkippedMemory)]
+    assert "it is marked as superseded" in reasons and len(found) == 7
+
+
+def test_of_codex_the_lists_for_its_own_look_ups_are_left_out() -> None:
+    registry = (
+        "# Task Group: boat\n\nscope: building the boat\n\n## Task 1\n\n### rollout_summary_files\n\n"
+        "- rollout_summaries/a.md (cwd=/boat, thread_id=t)\n\n### keywords\n\n- clang, cmake\n\n"
+        "## Reusable knowledge\n\n- The boat builds only with clang 17.\n"
+    )
+    summary = "thread_id: t\nupdated_at: 2026-02-03T10:00:00Z\n\n# Built\n\n- cmake needs the path of clang.\n"
+    files = {"MEMORY.md": registry, "rollout_summaries/a.md": summary}
+    found = MEMORY_FORMATS["agent-memory"].read(files, parse_yaml)
+    kept = {one.statement: one.timestamp for one in found if isinstance(one, ForeignMemory)}
+    assert kept == {
+        "The boat builds only with clang 17.": None,
+        "cmake needs the path of clang.": "2026-02-03T10:00:00Z",
+    }
+
+
+def test_claude_code_says_when_a_memory_was_changed_and_in_which_session() -> None:
+    page = (
+        "---\nname: sync\ndescription: The sync is dead.\nmetadata: \n  node_type: memory\n  type: project\n"
+        "  originSessionId: c3a4\n  modified: 2026-08-02T13:50:25.379Z\n---\n\nSince July.\n"
+    )
+    [found] = MEMORY_FORMATS["claude-memory"].read({"sync.md": page}, parse_yaml)
+    assert isinstance(found, ForeignMemory)
+    assert (found.timestamp or "")[:10] == "2026-08-02" and found.record["details"] == {"session": "c3a4"}
+
+
+def test_a_page_with_a_permalink_is_basic_memorys_though_it_has_a_type() -> None:
+    page = "---\ntitle: Venv\ntype: note\npermalink: venv\n---\n\n**Python:**\n- See [[Setup]] first.\n"
+    files = {"venv.md": page}
+    assert format_of(files, parse_yaml, "sample") == "notes"
+    assert statements("notes", files) == ["Venv: See Setup first."]
+
+
+@pytest.mark.parametrize(
+    "document",
+    (
+        {"provider": "letta", "archival_memories": [{"id": "a", "content": "Mara rows."}]},
+        json.dumps({"agents": [], "blocks": [{"label": "human", "value": "\nMara rows.\n"}]}),
+        {"core_memory": [{"label": "human", "value": "Mara rows."}]},
+    ),
+)
+def test_letta_writes_its_memories_in_three_ways(document: object) -> None:
+    files = {"agent.af": json.dumps(document)}
+    assert format_of(files, parse_yaml, "sample") == "mem0"
+    assert statements("mem0", files) == ["Mara rows."]
+
+
+def test_addresses_names_of_lists_and_quote_marks_are_no_statements() -> None:
+    page = (
+        "---\ntype: Note\ntitle: Pier\n---\n\n# Citations\n- https://example.org/a\n\n"
+        "> [!note]\n> The pier is oak.\n\n**Right order:**\n"
+    )
+    assert statements("okf", {"pier.md": page, "index.md": "# I\n"}) == ["Citations: The pier is oak."]
+
+
+def test_names_that_models_write_with_underscores_get_spaces() -> None:
+    lines = [
+        {"type": "entity", "name": "John_Smith", "entityType": "person", "observations": ["Speaks Spanish"]},
+        {"type": "relation", "from": "John_Smith", "to": "Acme_Corp", "relationType": "works_at"},
+    ]
+    files = {"memory.jsonl": "\n".join(map(json.dumps, lines))}
+    assert statements("server-memory", files) == ["John Smith: Speaks Spanish", "John Smith works at Acme Corp."]

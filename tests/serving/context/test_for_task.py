@@ -10,6 +10,7 @@ from benchmarks.task_context import QUESTIONS, drafts, measure
 from clawmem.errors import InvalidInput
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import Reach
@@ -123,6 +124,35 @@ def test_the_budget_holds_with_an_exact_count(vault: Vault, caller: Caller, budg
         for asked in (question, None):
             reach = Reach(workflow, f"https://example.org/{project}.git")
             done = context(vault, caller, budget, asked, reach=reach)
+            assert count(done.text) <= done.tokens <= budget
+
+
+def test_a_fact_of_another_project_or_workflow_says_which(vault: Vault, caller: Caller) -> None:
+    _store(vault, caller, "The hull is painted red.")
+    _store(vault, caller, "The kiln burns at night.", project="https://example.org/pots.git", workflow=None)
+    _store(vault, caller, "Reviews take a day.", scope="team", project=None)
+    _store(vault, caller, "Write short letters.", scope="framework", project=None, workflow=None)
+    day = f"{caller.now:%Y-%m-%d}"
+    everything = context(vault, caller, 800).text
+    for said, label in (("The hull is painted red.", "boat"), ("The kiln burns at night.", "pots"),
+                        ("Reviews take a day.", "software")):  # fmt: skip
+        assert f"- {said} ({day}, {label})\n" in everything
+    assert f"- Write short letters. ({day})\n" in everything
+    own = _ask(vault, caller, None).text
+    assert f"- The hull is painted red. ({day})\n" in own and f"- Reviews take a day. ({day})\n" in own
+    asked = context(vault, caller, 800, "At what time does the kiln burn?").text
+    assert f"- The kiln burns at night. ({day}, pots)\n" in asked
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_labels_are_within_the_budget(vault: Vault, caller: Caller, counted: bool) -> None:
+    remember(vault, drafts(), caller)
+    if counted:
+        count_tokens(vault)
+    count = exact_counter()
+    for budget in range(150, 400, 17):
+        for asked in (None, QUESTIONS[0][2]):
+            done = context(vault, caller, budget, asked)
             assert count(done.text) <= done.tokens <= budget
 
 

@@ -13,14 +13,17 @@ from clawmem.errors import InvalidInput, SecretFound, StorageFailed
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.llm.choice import Model
+from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.digestion.queue import DONE, PHASES, DigestionItem
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import EXAMPLE
+from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
 from clawmem.work.digestion.digest import ACTS, PhaseActs, add_document, digest, queue_of
 from clawmem.work.digestion.phases import PhaseResult
@@ -186,3 +189,41 @@ def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> 
     assert done.problems == ()
     assert done.sources[0].item.by == "model"
     assert list(_facts(vault)) == ["The new job queue is PostgreSQL 16."]
+
+
+def test_a_quote_may_run_over_the_lines_of_the_text(vault: Vault, caller: Caller) -> None:
+    text = "# Queue\n\nThe new queue uses\nPostgreSQL 16 with SKIP LOCKED. It has\n3 workers.\n"
+    quote = "The new queue uses PostgreSQL 16 with SKIP LOCKED."
+    answer = {"claims": [{"claim": "The new job queue is PostgreSQL 16.", "quote": quote}]}
+    with serving(says(json.dumps(answer))) as server:
+        model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
+        added = add_document(vault, text * 2, "queue.md", caller)
+        digest(vault, caller, model, added.key)
+    [fact] = _facts(vault).values()
+    assert fact.source_text == quote.replace("uses ", "uses\n")
+
+
+def test_a_figure_that_the_quote_does_not_have_is_proposed(vault: Vault, caller: Caller) -> None:
+    quote = "The new queue uses PostgreSQL 16 with SKIP LOCKED."
+    claims = [
+        {"claim": "The new job queue has been PostgreSQL 16 since 2021.", "quote": quote},
+        {"claim": "The job queue of report 7 is PostgreSQL 16.", "quote": quote},
+    ]
+    with serving(says(json.dumps({"claims": claims}))) as server:
+        model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
+        added = add_document(vault, f"{quote} It has 3 workers.\n" * 60, "report 7.md", caller)
+        digest(vault, caller, model, added.key)
+    assert list(_facts(vault)) == ["The job queue of report 7 is PostgreSQL 16."]
+    [waiting] = read_proposals(vault).open
+    assert "figure 2021" in waiting.why
+
+
+def test_what_is_asked_for_is_digested_first(vault: Vault, caller: Caller) -> None:
+    asked = {"fact": "The crane Gunnar lifts at most 45 tons.", "entity": "resources/crane"}
+    [known] = remember(vault, [draft_from_record(asked, caller.now)], caller).facts
+    record_access(vault, stamp(caller.now), [known.fact.id])
+    fold_accesses(vault, caller)
+    for title in ("quay.md", "crane.md", "shed.md"):
+        add_document(vault, f"The {title[:-3]} of Norhavn has a length of 120 metres.\n", title, caller)
+    done = digest(vault, caller)
+    assert [one.item.title for one in done.sources] == ["crane.md", "quay.md", "shed.md"]

@@ -306,7 +306,8 @@ def test_the_limits_of_sessions_are_settings(vault: Vault, caller: Caller, clawm
 
 
 def test_watch_prints_each_event_as_it_happens(vault: Vault, environment: dict[str, str], clawmem: Command) -> None:
-    words = [sys.executable, "-m", "clawmem", "session", "watch", "--json"]
+    # With --seconds, too, a line comes when something happens, and not when the time is over.
+    words = [sys.executable, "-m", "clawmem", "session", "watch", "--json", "--seconds", "300"]
     clawmem("session", "start", "--id", "early")
     with subprocess.Popen(words, cwd=vault.root, env=environment, stdout=subprocess.PIPE, text=True) as watching:
         assert watching.stdout is not None
