@@ -59,7 +59,7 @@ def build_wiki(vault: Vault, caller: Caller, full: bool = False, dry_run: bool =
     """Compile the wiki in one commit. With `full`, read every entity; a build without a state on this machine does so,
     too. Raise Unreadable for a page with conflict markers."""
     with writing(vault, caller, "wiki", dry_run=dry_run) as work:
-        last = None if full else _usable_state(vault)
+        last = None if full else _usable_state(work)
         plan = _plan(work, last)
         writes = _writes(work, plan, last is None)
         commit = None
@@ -85,10 +85,12 @@ def _basis(vault: Vault) -> str:
     return hashlib.sha256("\n".join(given).encode()).hexdigest()
 
 
-def _usable_state(vault: Vault) -> WikiState | None:
-    """Return the state of the last build, unless something changed on which every page depends."""
-    state = read_wiki_state(vault)
-    return state if state is not None and state.basis == _basis(vault) else None
+def _usable_state(work: WriteScope) -> WikiState | None:
+    """Return the state of the last build, unless something changed on which every page depends, or the clock went
+    back."""
+    state = read_wiki_state(work.vault)
+    usable = state is not None and state.basis == _basis(work.vault) and state.day <= _today(work)
+    return state if usable else None
 
 
 def _plan(work: WriteScope, last: WikiState | None) -> _Plan:

@@ -9,7 +9,6 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.model.facts.fact_words import fact_line
-from clawmem.model.language.text import counted
 from clawmem.model.wiki.gates import passes
 from clawmem.wiki.check_gates import GatedFact, gate_entity, gate_fact
 from clawmem.wiki.check_pages import check_pages
