@@ -247,8 +247,8 @@ KINDS: tuple[FileKind, ...] = (
     ),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
     _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
-    PROPOSAL_FILE,
     _page("wiki page", "wiki/**/*.md", places=(RECORDS,), owner=MIXED, index=PAGE),
+    PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip
 

@@ -6,13 +6,13 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from clawmem.model.wiki.names import INDEX
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
 _WIKI = re.compile(r"(?<!\\)\[\[([^\[\]|#^\n]*)(?:[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _MARKDOWN = re.compile(r"(?<![\\!])\[(?:[^\[\]\\\n]|\\.)*\]\(<?([^()<>\s]+)>?(?:\s+\"[^\"\n]*\")?\)")
+_ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
@@ -61,7 +61,12 @@ def links_in(text: str) -> Iterable[tuple[str, bool]]:
             yield found[1].strip(), True
     for found in _MARKDOWN.finditer(shown):
         if not _ADDRESS.match(found[1]):
-            yield unquote(found[1].partition("#")[0]), False
+            yield _decoded(found[1].partition("#")[0]), False
+
+
+def _decoded(target: str) -> str:
+    """Return a target without percent-encoding."""
+    return _ESCAPED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(errors="replace"), target)
 
 
 def _resolved(page: str, target: str, pages: Mapping[str, str]) -> str | None:
