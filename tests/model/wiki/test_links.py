@@ -5,7 +5,8 @@ from clawmem.model.wiki.links import DeadLink, check_links
 
 def test_dead_links_and_orphans() -> None:
     pages = {
-        "wiki/index.md": "[Jane](areas/people/jane.md) [[boat|The boat]] [out](https://example.org) [Mine](m%69ne.md) `[[code]]`",
+        "wiki/index.md": "[Jane](areas/people/jane.md) [[boat|The boat]] [out](https://example.org) `[[code]]` "
+        "[Mine](m%69ne.md)",
         "wiki/areas/people/jane.md": "[Index](../../index.md) [[Tom]] [gone](gone.md) [a](../../index.md#b) [x](#y)",
         "wiki/projects/boat.md": "[[areas/people/jane]] [[wiki/index]] \\[[not a link]]\n```\n[[code]]\n```\n",
         "wiki/mine.md": "[[Jane#Facts]]",
