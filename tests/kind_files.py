@@ -46,13 +46,14 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
     "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
     "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
+    "wiki page": ("wiki/areas/boats.md", b"# Boats\n", CONFLICT),
     "proposal": ("review/prop_0000abcd.json", PROPOSAL, b'{"id": "prop_0000abcd"}\n'),
 }
 for room in ROOMS:
     FILES[f"placeholder in {room}"] = (f"{room}/empty/.gitkeep", b"", b"\xff\n")
     # Nothing reads the other version of a file, so it can always be read.
     FILES[f"other version in {room}"] = (f"{room}/boats.other-0123abcd.json", b"{\n", b"")
-    if room != "ledger":
+    if room not in ("ledger", "wiki"):
         FILES[f"document in {room}"] = (f"{room}/more/about/boats.md", b"# About boats\n", CONFLICT)
 
 READ = [kind.name for kind in KINDS if kind.name in FILES and not kind.name.startswith("other version")]

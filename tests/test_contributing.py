@@ -136,7 +136,7 @@ def test_add_a_heartbeat_step(copy: Copy, vault_root: Path) -> None:
     schema = copy.clawmem("schema", "heartbeat", "--json", cwd=vault_root).data["schema"]
     jsonschema.Draft202012Validator(schema).validate(done.json)
     assert done.data["waiting"] == 0
-    line = "clawmem heartbeat --only w"
+    line = "clawmem heartbeat --only wa"
     offered = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
     assert offered.out == "waiting\tCount the proposals that wait.\n"
 

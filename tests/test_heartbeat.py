@@ -236,9 +236,9 @@ def test_the_acts_commit_in_their_order(vault: Vault, caller: Caller) -> None:
     done = run_heartbeat(vault, caller._replace(now=caller.now + timedelta(days=1)))
     subjects = vault.git.run("log", "--reverse", "--format=%s", f"{start}..HEAD").decode().split("\n")
     verbs = [subject.split("(")[0] for subject in subjects if subject]
-    order = ["edit", "ingest", "learn", "access", "synthesize", "promote", "summarise", "curate"]
+    order = ["edit", "ingest", "learn", "access", "synthesize", "promote", "summarise", "curate", "wiki"]
     assert verbs == [verb for verb in order if verb in verbs]
-    assert {"edit", "ingest", "learn", "access", "promote", "summarise", "curate"} <= set(verbs)
+    assert {"edit", "ingest", "learn", "access", "promote", "summarise", "curate", "wiki"} <= set(verbs)
     assert len(done.commits) == len(verbs) - 1
 
 

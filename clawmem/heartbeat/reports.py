@@ -33,6 +33,7 @@ from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
 from clawmem.model.records.model_run import cost_line
 from clawmem.vault.state.upkeep import UpkeepResult
+from clawmem.wiki.compile import WikiBuild
 from clawmem.work.condense import CondenseResult
 from clawmem.work.digestion.digest import DigestResult
 from clawmem.work.sessions.notes import FoldedSessions
@@ -55,6 +56,12 @@ def _relate(done: RelateResult | None, explain: bool) -> Report:
     lines = (f"extracted triples of {counted(len(facts), 'fact')}",) if facts else ()
     details = tuple(f"{'related':<10} {one.fact.fact}  [{format_triple(one.fact)}]" for one in facts)
     return Report({"related": [one.fact.id for one in facts]}, lines, details)
+
+
+def _wiki(done: WikiBuild | None, explain: bool) -> Report:
+    """Return the number of wiki pages that were written or removed."""
+    pages = len(done.written) + len(done.removed) if done else 0
+    return Report({"wiki": pages}, (f"updated {counted(pages, 'page')} of the wiki",) if pages else ())
 
 
 def _learn(done: LearnResult | None, explain: bool) -> Report:
@@ -201,3 +208,4 @@ SUMMARIES = Reporter({"refreshed": [str]}, _summaries)
 MEMORY = Reporter({"memory": bool}, _memory)
 UPKEEP = Reporter({"repacked": bool}, _upkeep)
 EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)
+WIKI = Reporter({"wiki": int}, _wiki)

@@ -26,6 +26,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
+from clawmem.wiki.compile import build_wiki
 from clawmem.work.condense import condense
 from clawmem.work.digestion.digest import digest
 from clawmem.work.sessions.notes import fold_sessions
@@ -126,6 +127,8 @@ STEPS = (
          lambda run: refresh_summaries(run.vault, run.caller, run.dry_run), reports.SUMMARIES),
     Step("memory", "Refresh MEMORY.md.", _ALWAYS,
          lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
+    Step("wiki", "Write the wiki's pages of changed entities.", _NIGHTLY,
+         lambda run: build_wiki(run.vault, run.caller, dry_run=run.dry_run), reports.WIKI),
     Step("upkeep", "Pack the repository.", _WRITING, _upkeep, reports.UPKEEP),
     Step("embed", "Embed texts that have no vector yet.", _WRITING,
          lambda run: embed_missing(run.vault, day=stamp(run.caller.now)[:10]), reports.EMBED, _embed_failures),

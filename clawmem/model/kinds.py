@@ -172,7 +172,7 @@ def _in_each_room() -> tuple[FileKind, ...]:
         rows.append(_text(f"placeholder in {room}", f"{room}/**/.gitkeep", merge=NAMES, places=places))
         aside = _text(f"other version in {room}", f"{room}/**/{{version}}", places=places)
         rows.append(aside._replace(parse="records.parsing:unread", render=AS_WRITTEN, check=NONE, owner=GENERATED))
-        if room != "ledger":
+        if room not in ("ledger", "wiki"):
             rows.append(_page(f"document in {room}", f"{room}/**/*.md", places=places)._replace(otherwise=True))
     return tuple(rows)
 
@@ -247,6 +247,7 @@ KINDS: tuple[FileKind, ...] = (
     ),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
     _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
+    _page("wiki page", "wiki/**/*.md", places=(RECORDS,), owner=MIXED, index=PAGE),
     PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip

@@ -162,3 +162,49 @@ def _aliases(index: Index, name: str) -> set[str]:
 
 def _may_see(name: str, wanted: FactFilter) -> bool:
     return (owner_of(name) or "") in wanted.owners
+
+
+def entities_beside(index: Index, names: Collection[str]) -> set[str]:
+    """Return the entities with facts that are linked, either way, with facts of some entities, or that give the same
+    subject the same relation."""
+    given = json.dumps(sorted(names))
+    own = "json_each(?) AS given CROSS JOIN fact INDEXED BY fact_entity ON fact.entity = given.value"
+    queries = (
+        f"SELECT DISTINCT other.entity FROM {own} CROSS JOIN edge INDEXED BY edge_target ON edge.target = fact.id"
+        " CROSS JOIN fact AS other ON other.n = edge.n",
+        f"SELECT DISTINCT other.entity FROM {own} CROSS JOIN edge ON edge.n = fact.n"
+        " CROSS JOIN fact AS other INDEXED BY fact_id ON other.id = edge.target",
+        f"SELECT DISTINCT other.entity FROM {own} CROSS JOIN fact AS other INDEXED BY fact_subject"
+        " ON other.subject = fact.subject AND other.predicate = fact.predicate WHERE fact.subject IS NOT NULL",
+    )
+    return {name for query in queries for (name,) in index.database.execute(query, (given,))}
+
+
+def entities_naming(index: Index, words: Collection[str]) -> set[str]:
+    """Return the entities with facts whose related entities or whose subject are one of some names."""
+    queries = {
+        "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN edge INDEXED BY edge_target"
+        " ON edge.target = given.value AND edge.kind = 'related' CROSS JOIN fact ON fact.n = edge.n": sorted(words),
+        "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN fact INDEXED BY fact_subject"
+        " ON fact.subject = given.value": sorted(map(normal, words)),
+    }
+    rows = (index.database.execute(query, (json.dumps(given),)) for query, given in queries.items())
+    return {name for found in rows for (name,) in found}
+
+
+def entities_citing(index: Index, days: Collection[str]) -> set[str]:
+    """Return the entities with facts that cite events of some days."""
+    rows = index.database.execute(
+        "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN event INDEXED BY event_day"
+        " ON event.day = given.value CROSS JOIN fact INDEXED BY fact_event ON fact.event = event.id",
+        (json.dumps(sorted(days)),),
+    )
+    return {name for (name,) in rows}
+
+
+def entities_disputed(index: Index) -> set[str]:
+    """Return the entities with facts that an open proposal would replace or end."""
+    rows = index.database.execute(
+        "SELECT DISTINCT fact.entity FROM dispute CROSS JOIN fact INDEXED BY fact_id ON fact.id = dispute.target"
+    )
+    return {name for (name,) in rows}

@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
-from clawmem.model.language.dates import day_of
+from clawmem.model.facts.validity import is_over
+from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import one_line
-from clawmem.model.lifecycle.tiers import HOT, WARM, tier_of
+from clawmem.model.lifecycle.tiers import COLD, HOT, WARM, tier_of
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.quarantine import quarantine_rule
@@ -23,6 +24,7 @@ BEGIN = "<!-- clawmem:begin -->"
 END = "<!-- clawmem:end -->"
 MAX_FACTS = 40
 MAX_INDEX_ROWS = 500
+_OVER = "over"
 _INVITATION = "<!-- Write here. clawmem rewrites only what is between its two marks below. -->"
 
 # A mark must be alone on its line, because prose may mention the marks.
@@ -147,22 +149,28 @@ def _without_marks(generated: str) -> str:
 def facts_block(
     name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS, today: str | None = None
 ) -> str:
-    """Return the generated part of an entity's summary: promoted facts, then hot, then warm ones.
+    """Return the generated part of an entity's summary: what holds now by tier, then what is over.
 
-    Each group is sorted by access count, and at most `maximum` facts are shown. The rest, including cold facts, is
-    counted, with the command that shows it. A fact that is over at `today` (a moment, default `now`) is cold, although
-    the tiers are those of `now`.
+    Promoted facts come first, then hot, warm and cold ones, each group in ranking order, and at most `maximum` facts in
+    all; the rest is counted, with the command that shows it. The tiers are those of `now`; a fact is over if it is at
+    `today` (a moment, default `now`).
     """
     active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantine_rule(fact)}
     features = ordered(_features(fact, now, today) for fact in active.values())
-    near = [each for each in features if each.tier in (HOT, WARM)]
-    # The sort is stable: promoted facts come first, and each group stays in ranking order.
-    shown = sorted(near, key=lambda each: promotion_of(active[each.id]) is None)[:maximum]
-    groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: []}
-    for each in shown:
-        groups["promoted" if promotion_of(active[each.id]) else each.tier].append(active[each.id])
-    blocks = [_tier_block(group, found) for group, found in groups.items()]
-    return "\n\n".join(filter(None, [*blocks, _rest(name, len(shown), len(active))]))
+    groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: [], COLD: [], _OVER: []}
+    for each in features:
+        groups[_group(active[each.id], each.tier, today or stamp(now))].append(active[each.id])
+    blocks, left = [], maximum
+    for group, found in groups.items():
+        blocks.append(_tier_block(group, found[:left]))
+        left -= len(found[:left])
+    return "\n\n".join(filter(None, [*blocks, _rest(name, maximum - left, len(active))]))
+
+
+def _group(fact: Fact, tier: str, today: str) -> str:
+    if is_over(fact, today):
+        return _OVER
+    return "promoted" if promotion_of(fact) else tier
 
 
 def _features(fact: Fact, now: datetime, today: str | None) -> RankingFeatures:
@@ -172,7 +180,9 @@ def _features(fact: Fact, now: datetime, today: str | None) -> RankingFeatures:
 def _tier_block(tier: str, facts: Sequence[Fact]) -> str:
     if not facts:
         return ""
-    return f"## {tier.capitalize()} facts\n\n" + "\n".join(_fact_line(fact) for fact in facts)
+    return f"## {'What is over' if tier == _OVER else f'{tier.capitalize()} facts'}\n\n" + "\n".join(
+        _fact_line(fact) for fact in facts
+    )
 
 
 def _fact_line(fact: Fact) -> str:

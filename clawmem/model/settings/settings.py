@@ -125,6 +125,10 @@ SETTINGS = (
         choices=WEEKDAYS,
     ),
     Setting("summary.weekly_hour", "int", 0, "the hour, UTC, of that day", 0, 23),
+    Setting("wiki.gates.confidence", "float", 0.8, "the least confidence of a fact in the wiki", 0, 1),
+    Setting("wiki.gates.length", "int", 300, "the most characters of a statement in the wiki", 40, 10_000),
+    Setting("wiki.gates.sources", "int", 2, "the least sources of a fact in the wiki that no person stated", 1, 100),
+    Setting("wiki.topic_claims", "int", 2, "the least claims with a tag that give the tag a page", 1, 1000),
     Setting("history.limit", "int", 20, "how many entries log shows", 1, 100_000),
     Setting(
         "llm.model",

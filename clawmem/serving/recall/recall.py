@@ -190,7 +190,7 @@ def conflicts_of_facts(
     vault: Vault, index: Index, caller: Caller, ids: Sequence[str], as_of: str | None
 ) -> dict[str, tuple[str, ...]]:
     """Return the ids of the facts that some facts are in conflict with, by id, now or at `as_of`."""
-    from clawmem.serving.recall.conflicts import conflicting_ids
+    from clawmem.index.search.conflicts import conflicting_ids
 
     rows = rows_of_ids(index, ids)
     owners = ["", *([caller.agent] if caller.agent else [])]

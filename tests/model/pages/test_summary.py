@@ -187,7 +187,9 @@ def test_hot_facts_then_warm_by_access_count_with_dates_and_ids() -> None:
         "- Statement 5. (2026-01-01 to 2026-12-01, fact_00000005)",
         "- Statement 1. (2026-11-01, fact_00000001)",
         "",
-        "1 more fact not shown: `clawmem list --entity areas/people/jane`",
+        "## Cold facts",
+        "",
+        "- Statement 6. (2026-01-25, fact_00000006)",
     ]
 
 
@@ -199,7 +201,7 @@ def test_what_is_cut_is_counted_with_the_command_that_shows_it() -> None:
 
 def test_an_entity_without_facts_and_one_with_only_cold_ones() -> None:
     assert facts_block(NAME, [], NOW) == "No facts yet."
-    assert facts_block(NAME, [a_fact(1, 99)], NOW) == "1 fact not shown: `clawmem list --entity areas/people/jane`"
+    assert facts_block(NAME, [a_fact(1, 99)], NOW) == "## Cold facts\n\n- Statement 1. (2026-08-14, fact_00000001)"
 
 
 @given(
@@ -281,6 +283,9 @@ def test_what_is_over_is_not_hot_and_a_learned_fact_has_the_day_it_was_said() ->
         "",
         "- Statement 3. (2026-03-01, fact_00000003)",
         "",
-        "2 more facts not shown: `clawmem list --entity areas/people/jane`",
+        "## What is over",
+        "",
+        "- Statement 1. (until 2020-01-01, fact_00000001)",
+        "- Statement 2. (until 2026-11-20, fact_00000002)",
     ]
     assert "- Statement 2. (until 2026-11-20, fact_00000002)" in facts_block(NAME, facts, earlier)

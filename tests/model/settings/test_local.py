@@ -25,7 +25,8 @@ SHARED = frozenset(
     condense.facts session.abandoned_hours session.notes session.rotate_minutes session.target session.rotate
     session.compact
     promotion.max_facts promotion.score promotion.margin promotion.max_proposals promotion.hour memory.max_tokens
-    tacit.repeats gate.conflict_confidence summary.max_facts summary.weekly_day summary.weekly_hour history.limit
+    tacit.repeats gate.conflict_confidence summary.max_facts summary.weekly_day summary.weekly_hour
+    wiki.gates.confidence wiki.gates.length wiki.gates.sources wiki.topic_claims history.limit
     git.sign sync.conflict sync.attempts sync.timeout_seconds upkeep.loose_objects
 """.split()
 )

@@ -1,0 +1,111 @@
+"""`clawmem wiki build|gate|check`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.memory.entities.places import find_readable_entity
+from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.wiki.gates import passes
+from clawmem.wiki.check_gates import GatedFact, gate_entity, gate_fact
+from clawmem.wiki.check_pages import check_pages
+from clawmem.wiki.compile import build_wiki
+
+
+def build(call: Call, full: bool, dry_run: bool) -> Answer:
+    """Write a page for each entity and topic from the facts that pass the gates, and an index, in one commit.
+
+    Only pages whose facts changed are written. What people write outside the markers stays."""
+    done = build_wiki(call.runtime.vault(), call.runtime.caller(), full, dry_run)
+    data = {
+        "written": list(done.written),
+        "removed": list(done.removed),
+        "pages": done.pages,
+        "claims": done.claims,
+        "full": done.full,
+        "commit": done.commit,
+    }
+    verb = "Would write" if dry_run else "Wrote"
+    lines = [
+        f"{verb} {len(done.written)} pages, removed {len(done.removed)}. {done.pages} pages, {done.claims} claims."
+    ]
+    return Answer(data, lines, notices=done.notices)
+
+
+def gate(call: Call, fact: str | None, entity: str | None, explain: bool) -> Answer:
+    """Say whether a fact, or each active fact of an entity, may enter the wiki, and why not."""
+    if (fact is None) is (entity is None):
+        raise InvalidInput("Name one fact, or an entity with --entity.", "clawmem wiki gate fact_4d2c")
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    if fact is not None:
+        found: tuple[GatedFact, ...] = (gate_fact(vault, caller, fact),)
+    else:
+        found = gate_entity(vault, caller, find_readable_entity(vault, entity or "", caller))
+    lines = [line for one in found for line in _lines(one, explain or fact is not None)]
+    data = {"facts": [_data(one) for one in found], "passed": sum(passes(one.results) for one in found)}
+    return Answer(data, lines, talk=() if found else ("The entity has no active fact.",))
+
+
+def check(call: Call) -> Answer:
+    """List links of the wiki that lead nowhere, and pages that no other page links to."""
+    found = check_pages(call.runtime.vault())
+    data = {"dead": [{"page": one.page, "target": one.target} for one in found.dead], "orphans": list(found.orphans)}
+    lines = [f"{one.page}: no page '{one.target}'" for one in found.dead]
+    lines += [f"{page}: no page links to it" for page in found.orphans]
+    return Answer(data, lines, talk=() if lines else ("No dead links, no orphans.",))
+
+
+def _lines(gated: GatedFact, explain: bool) -> list[str]:
+    passed = passes(gated.results)
+    failed = "; ".join(f"{one.gate}: {one.reason}" for one in gated.results if not one.passed)
+    verdict = "passes" if passed else f"does not pass ({failed})" if not explain else "does not pass"
+    lines = [f"{fact_line(gated.placed.fact, gated.placed.entity)}  {verdict}"]
+    if explain:
+        lines += [f"  {'yes' if one.passed else 'no '}  {one.gate}: {one.reason}" for one in gated.results]
+    return lines
+
+
+def _data(gated: GatedFact) -> dict[str, Any]:
+    return {
+        "id": gated.placed.fact.id,
+        "entity": gated.placed.entity,
+        "fact": gated.placed.fact.fact,
+        "passed": passes(gated.results),
+        "gates": [one._asdict() for one in gated.results],
+    }
+
+
+VERB = {
+    "build": Command(
+        build,
+        (Parameter("full", "Read every entity again.", ("--full",), bool, False), DRY_RUN),
+        {"written": [str], "removed": [str], "pages": int, "claims": int, "full": bool, "commit": str},
+        ("clawmem wiki build",),
+    ),
+    "gate": Command(
+        gate,
+        (
+            Parameter("fact", "The id of a fact, or its beginning.", completes="fact"),
+            Parameter("entity", "All active facts of this entity.", ("--entity", "-e"), completes="entity"),
+            Parameter("explain", "Show the verdict of every gate.", ("--explain",), bool, False),
+        ),
+        {
+            "facts": [
+                {
+                    "id": str,
+                    "entity": str,
+                    "fact": str,
+                    "passed": bool,
+                    "gates": [{"gate": str, "passed": bool, "reason": str}],
+                }
+            ],
+            "passed": int,
+        },
+        ("clawmem wiki gate --entity areas/people/jane",),
+        ("facts",),
+    ),
+    "check": Command(check, (), {"dead": [{"page": str, "target": str}], "orphans": [str]}, ("clawmem wiki check",)),
+}

@@ -1,0 +1,112 @@
+"""Pairs of active facts that stand against each other: by their values, by their words, or linked as contrary."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from clawmem.index.search.channels import facts_in_rows
+from clawmem.index.search.lookup import context_fact_from_row
+from clawmem.index.search.rival_values import (
+    RivalValue,
+    StatementRow,
+    ended_rows,
+    find_rival_values,
+    linked_as_contrary,
+    statements_about,
+    statements_in_rows,
+)
+from clawmem.index.tables.disputes import disputed_with
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.catalog import Catalog, is_single
+from clawmem.model.facts.claim_signs import may_claim
+from clawmem.model.language.dates import covers, end_of
+from clawmem.model.language.text import normal
+from clawmem.model.records.entity import title_of
+
+if TYPE_CHECKING:
+    from clawmem.model.facts.claims import Claim
+
+
+def conflicting_ids(
+    index: Index, owners: Collection[str], catalog: Catalog, moment: str, ids: Mapping[int, str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the active facts that stand against some active facts at a moment, by id.
+
+    `ids` are the facts by row. Facts without a conflict are left out.
+    """
+    pairs = [(one, other) for one, other in conflicting_pairs(index, owners, catalog, moment, ids) if one in ids]
+    placed = facts_in_rows(index, sorted({n for _, n in pairs} - ids.keys()), context_fact_from_row)
+    named = {**ids, **{n: one.fact.id for n, one in placed.items()}}
+    found: dict[str, list[str]] = {}
+    for one, other in (*((ids[n], named[m]) for n, m in pairs), *disputed_with(index, ids.values())):
+        found.setdefault(one, []).append(other)
+    return {one: tuple(dict.fromkeys(others)) for one, others in found.items()}
+
+
+def conflicting_pairs(
+    index: Index, owners: Collection[str], catalog: Catalog, moment: str, ids: Mapping[int, str]
+) -> Iterable[tuple[int, int]]:
+    single = [name for name in catalog.predicates if is_single(catalog, name)]
+    for group in find_rival_values(index, owners, single, ids):
+        kind = catalog.predicates[group[0].predicate].value
+        true = [one for one in group if covers(one.valid_from, one.valid_to, moment)]
+        yield from ((one.n, other.n) for one in true if one.n in ids for other in true if _differ(one, other, kind))
+    yield from _by_words(index, owners, moment, ids)
+    linked = linked_as_contrary(index, owners, ids)
+    over = ended_rows(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
+    for one, other in linked:
+        # A fact that is over and its replacement do not contradict each other.
+        if (one in over) is (other in over):
+            yield from ((one, other), (other, one))
+
+
+def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[int]) -> Iterable[tuple[int, int]]:
+    """Yield the pairs of facts about one entity whose plain words contradict each other at a moment."""
+    shown = statements_in_rows(index, list(ids))
+    # Most facts deny nothing and have no number; what reads the words takes milliseconds to load.
+    if not any(may_claim(row.statement) for row in shown):
+        return
+    claiming = list(_claiming(shown, moment))
+    given = {row.n for row, _ in claiming}
+    entities = {row.entity for row, _ in claiming}
+    from clawmem.model.facts.claims import contradict
+
+    rivals: dict[tuple[str, ...], list[tuple[int, Claim]]] = {}
+    for row, claims in _claiming(statements_about(index, sorted(entities), owners), moment):
+        for claim in claims:
+            rivals.setdefault((row.entity, *claim.about), []).append((row.n, claim))
+    pairs = [
+        (one, other)
+        for same in rivals.values()
+        if len(same) > 1
+        for one, ours in same
+        for other, theirs in same
+        if one != other and (one in given or other in given) and contradict(ours, theirs)
+    ]
+    yield from dict.fromkeys(pairs)
+
+
+def _claiming(rows: Iterable[StatementRow], moment: str) -> "Iterable[tuple[StatementRow, Sequence[Claim]]]":
+    """Yield the facts that are true at a moment and claim something."""
+    from clawmem.model.facts.claims import claims_of
+
+    for row in rows:
+        if covers(row.valid_from, row.valid_to, moment):
+            claims = claims_of(row.statement, title_of(row.entity), row.timestamp)
+            if claims:
+                yield row, claims
+
+
+def _differ(one: RivalValue, other: RivalValue, kind: str) -> bool:
+    """Return whether two facts give their subject values that cannot both be true.
+
+    A fact without an object is compared by its statement.
+    """
+    if one.object and other.object:
+        from clawmem.model.facts.values import are_exclusive  # few facts share subject and relation
+
+        return normal(one.object) != normal(other.object) and are_exclusive(kind, one.object, other.object)
+    if one.object or other.object:
+        value, statement = normal(one.object or other.object or ""), normal(one.statement or other.statement or "")
+        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", statement) is None
+    return normal(one.statement or "") != normal(other.statement or "")

@@ -1,0 +1,160 @@
+"""Pages of the wiki as Markdown, which Obsidian and git hosts show alike: links are relative Markdown links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact_words import project_words
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
+from clawmem.model.language.dates import day_of
+from clawmem.model.pages.tokens import fact_dates
+from clawmem.model.records.entity import kind_of
+from clawmem.model.wiki.escaping import markdown_text
+from clawmem.model.wiki.names import INDEX, relative_link
+from clawmem.model.wiki.page import EntityPage, FactPlace, PageEntry, PageLink, TopicPage, WikiClaim, WikiConflict
+
+_SECTIONS = {
+    "person": "People", "company": "Companies", "project": "Projects", "area": "Areas", "resource": "Resources",
+    "archive": "Archives",
+}  # fmt: skip
+
+
+def render_entity(page: EntityPage) -> str:
+    """Return the generated part of an entity's page."""
+    blocks = [_head(page), *_groups(page), _conflicts(page), _list("Topics", page.topics, page.path)]
+    blocks += [_list("Mentioned in", page.backlinks, page.path), _held_back(page)]
+    return "\n\n".join(filter(None, blocks))
+
+
+def render_topic(page: TopicPage) -> str:
+    """Return the generated part of a topic's page."""
+    lines = "\n".join(_link_line(one, page.path) for one in page.entities)
+    return f"# {markdown_text(page.topic)}\n\n{_index_link(page.path)}\n\n{lines}"
+
+
+def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink]) -> str:
+    """Return the generated part of the index: all pages, by the kind of entity, and the topics."""
+    groups: dict[str, list[PageEntry]] = {title: [] for title in _SECTIONS.values()}
+    for entry in sorted(entries, key=lambda one: (one.title.casefold(), one.path)):
+        groups.setdefault(_SECTIONS.get(entry.kind, entry.kind.capitalize()), []).append(entry)
+    blocks = [
+        f"## {markdown_text(title)}\n\n" + "\n".join(map(_entry_line, found))
+        for title, found in groups.items()
+        if found
+    ]
+    blocks.append(_list("Topics", topics, INDEX))
+    return "# Wiki\n\n" + ("\n\n".join(filter(None, blocks)) or "No fact has passed the gates yet.")
+
+
+def claim_details(fact: Fact) -> str:
+    """Return when a claim holds, its confidence, trust and source, and its id."""
+    parts = [fact_dates(fact)]
+    if fact.confidence is not None:
+        parts.append(f"confidence {fact.confidence:.2f}")
+    parts.append(OUTSIDE_WARNING if fact.trust == EXTERNAL else f"from {fact.trust or 'user'}")
+    parts += [f"source {fact.source_event or fact.source}", *project_words(fact), fact.id]
+    return ", ".join(map(markdown_text, parts))
+
+
+def grouped_claims(claims: Iterable[WikiClaim]) -> list[tuple[str, list[WikiClaim]]]:
+    """Return the claims by category, the categories in alphabetical order, plain facts last."""
+    groups: dict[str, list[WikiClaim]] = {}
+    for claim in claims:
+        groups.setdefault(claim.fact.category, []).append(claim)
+    return sorted(groups.items(), key=lambda group: (group[0] == "fact", group[0]))
+
+
+def _head(page: EntityPage) -> str:
+    entity = page.entity
+    kind = entity.kind or kind_of(entity.name)
+    known = f" Also known as {', '.join(map(markdown_text, entity.aliases))}." if entity.aliases else ""
+    count = f"{len(page.claims)} claim{'' if len(page.claims) == 1 else 's'}"
+    head = f"{markdown_text(kind.capitalize())}, {count}.{known} {_index_link(page.path)}"
+    return f"# {markdown_text(entity.title)}\n\n{head}"
+
+
+def _index_link(path: str) -> str:
+    return f"[Index]({relative_link(path, INDEX)})"
+
+
+def _groups(page: EntityPage) -> list[str]:
+    return [
+        f"## {markdown_text('Facts' if category == 'fact' else category.capitalize())}\n\n"
+        + "\n".join(_claim(claim, page.path) for claim in claims)
+        for category, claims in grouped_claims(page.claims)
+    ]
+
+
+def _claim(claim: WikiClaim, path: str) -> str:
+    lines = [f"- {_with_links(claim, path)} ({claim_details(claim.fact)})"]
+    for premise in claim.premises:
+        why = f": {markdown_text(premise.reason)}" if premise.reason else ""
+        lines.append(f"  - Since {_linked(premise.place, path)} ({markdown_text(premise.place.fact.id)}){why}")
+    lines += [f"  - Replaced: {markdown_text(old.fact)} ({claim_details(old)})" for old in claim.replaced]
+    return "\n".join(lines)
+
+
+def _with_links(claim: WikiClaim, path: str) -> str:
+    """Return the statement with links on the titles of entities in it, and after it links to the others."""
+    text = claim.fact.fact
+    spans: list[tuple[int, int, str]] = []
+    others = []
+    for page, title in claim.mentions:
+        found = re.search(rf"(?<!\w){re.escape(title)}(?!\w)", text)
+        if found and all(found.end() <= start or end <= found.start() for start, end, _ in spans):
+            spans.append((found.start(), found.end(), page))
+        else:
+            others.append(f"[{markdown_text(title)}]({relative_link(path, page)})")
+    shown, at = "", 0
+    for start, end, page in sorted(spans):
+        shown += f"{_part(text[at:start])}[{_part(text[start:end])}]({relative_link(path, page)})"
+        at = end
+    shown = shown + _part(text[at:]) if at else markdown_text(text)
+    return f"{shown} (see {', '.join(others)})" if others else shown
+
+
+def _part(text: str) -> str:
+    """Return a part of a statement as Markdown, with the spaces at its ends."""
+    bare = text.strip()
+    start = text.find(bare)
+    return text[:start] + markdown_text(bare) + text[start + len(bare) :] if bare else text
+
+
+def _linked(place: FactPlace, path: str) -> str:
+    """Return a statement, with a link to its page if that is another one."""
+    words = markdown_text(place.fact.fact.rstrip("."))
+    return words if place.page in (None, path) else f"[{words}]({relative_link(path, place.page or path)})"
+
+
+def _conflicts(page: EntityPage) -> str:
+    lines = [_conflict(one, page.path) for one in page.conflicts]
+    return "## Open conflicts\n\n" + "\n".join(lines) if lines else ""
+
+
+def _conflict(conflict: WikiConflict, path: str) -> str:
+    sides = (f"{_linked(one, path)} ({claim_details(one.fact)})" for one in conflict)
+    return "- Not settled: " + "; against it: ".join(sides)
+
+
+def _list(title: str, links: Sequence[PageLink], path: str) -> str:
+    return f"## {title}\n\n" + "\n".join(_link_line(one, path) for one in links) if links else ""
+
+
+def _link_line(link: PageLink, path: str) -> str:
+    count = f"{link.claims} claim{'' if link.claims == 1 else 's'}"
+    return f"- [{markdown_text(link.title)}]({relative_link(path, link.page)}): {count}"
+
+
+def _entry_line(entry: PageEntry) -> str:
+    count = f"{entry.claims} claim{'' if entry.claims == 1 else 's'}"
+    newest = f", newest {day_of(entry.newest)}" if entry.newest else ""
+    return f"- [{markdown_text(entry.title)}]({relative_link(INDEX, entry.path)}): {count}{newest}"
+
+
+def _held_back(page: EntityPage) -> str:
+    if not page.held_back:
+        return ""
+    count = f"{page.held_back} fact{' does' if page.held_back == 1 else 's do'}"
+    return f"{count} not pass the gates: `clawmem wiki gate --entity {page.entity.name}`"

@@ -1,0 +1,89 @@
+"""The pages of the wiki as values: what each one shows, before it is Markdown or HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.model.facts.fact import Fact
+from clawmem.model.records.entity import Entity
+
+
+class FactPlace(NamedTuple):
+    """A fact on another page: the fact, the page's vault path, and its title. `page` is None if it has no page."""
+
+    fact: Fact
+    page: str | None
+    title: str
+
+
+class Premise(NamedTuple):
+    """A fact that a claim rests on, with the sentence that says so."""
+
+    place: FactPlace
+    reason: str | None
+
+
+class WikiClaim(NamedTuple):
+    """A fact that passed the gates.
+
+    `replaced` are the facts that it replaced, newest first. `mentions` are the pages of the entities that it names, by
+    title."""
+
+    fact: Fact
+    replaced: tuple[Fact, ...] = ()
+    premises: tuple[Premise, ...] = ()
+    mentions: tuple[tuple[str, str], ...] = ()
+
+
+class WikiConflict(NamedTuple):
+    """Two current facts that contradict each other and are not settled."""
+
+    one: FactPlace
+    other: FactPlace
+
+
+class PageLink(NamedTuple):
+    """A link to another page: its vault path, its title, and how many claims are behind the link."""
+
+    page: str
+    title: str
+    claims: int
+
+
+class EntityPage(NamedTuple):
+    """The page of an entity. `held_back` is the number of current facts that did not pass the gates."""
+
+    path: str
+    entity: Entity
+    claims: tuple[WikiClaim, ...] = ()
+    conflicts: tuple[WikiConflict, ...] = ()
+    topics: tuple[PageLink, ...] = ()
+    backlinks: tuple[PageLink, ...] = ()
+    held_back: int = 0
+
+
+class TopicPage(NamedTuple):
+    """The page of a topic: the entities with claims about it."""
+
+    path: str
+    topic: str
+    entities: tuple[PageLink, ...] = ()
+
+
+class PageEntry(NamedTuple):
+    """What other pages and the next build need to know about an entity's page.
+
+    `links` and `topics` count its claims by linked page and by topic. `newest` is the day of its newest claim. `due` is
+    the first day on which time alone may change the page, or None."""
+
+    path: str
+    title: str
+    aliases: Sequence[str]
+    kind: str
+    claims: int
+    conflicts: int
+    newest: str | None
+    links: Mapping[str, int]
+    topics: Mapping[str, int]
+    due: str | None

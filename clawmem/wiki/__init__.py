@@ -1,0 +1,1 @@
+"""The wiki: pages that are compiled from facts that pass the gates."""

@@ -1,0 +1,207 @@
+"""Collect what the page of an entity shows: the claims that pass the gates, their premises, and open conflicts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from clawmem.index.search.conflicts import conflicting_ids
+from clawmem.index.search.lookup import PlacedFact, by_ids, facts_of
+from clawmem.index.search.rival_values import rows_of_ids
+from clawmem.index.search.sittings import events_by_id
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
+from clawmem.model.language.dates import day_of, moment_of, stamp
+from clawmem.model.language.text import normal
+from clawmem.model.lifecycle.staleness import PREMISES, REVIEW_BY, stale_reason
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
+from clawmem.model.settings.settings import Settings
+from clawmem.model.wiki.gates import GateEvidence, GateLimits, GateResult, gate_results, passes
+from clawmem.model.wiki.names import entity_page
+from clawmem.model.wiki.page import EntityPage, FactPlace, PageEntry, Premise, WikiClaim, WikiConflict
+
+
+class GateContext(NamedTuple):
+    """What the gates depend on beside the facts: thresholds, days until a fact is stale, the catalog, the caller."""
+
+    limits: GateLimits
+    stale_days: int
+    catalog: Catalog
+    caller: Caller
+
+
+class Titles(NamedTuple):
+    """The shared entities by name, and their names by every word that people use for them: as written, and in normal
+    form, in which subjects are compared."""
+
+    entities: Mapping[str, Entity]
+    names: Mapping[str, str]
+    subjects: Mapping[str, str]
+
+
+class JudgedFacts(NamedTuple):
+    """Some facts with the verdicts of the gates, the facts that contradict them, and their premises, all by id."""
+
+    results: Mapping[str, tuple[GateResult, ...]]
+    against: Mapping[str, tuple[str, ...]]
+    others: Mapping[str, PlacedFact]
+
+
+def gate_context(settings: Settings, catalog: Catalog, caller: Caller) -> GateContext:
+    """Return the thresholds of the settings."""
+    limits = GateLimits(
+        settings.number("wiki.gates.confidence"),
+        settings.whole("wiki.gates.length"),
+        settings.whole("wiki.gates.sources"),
+    )
+    return GateContext(limits, settings.whole("stale.days"), catalog, caller)
+
+
+def titles_of(entities: Iterable[Entity]) -> Titles:
+    """Return the shared entities and their names; of two entities with one name, the first by path has it."""
+    shared = {one.name: one for one in sorted(entities) if owner_of(one.name) is None}
+    names: dict[str, str] = {}
+    for entity in shared.values():
+        for known in (entity.name, entity.title, *entity.aliases):
+            names.setdefault(known, entity.name)
+    subjects: dict[str, str] = {}
+    for known, name in names.items():
+        subjects.setdefault(normal(known), name)
+    return Titles(shared, names, subjects)
+
+
+def is_on_wiki(name: str) -> bool:
+    """Return whether an entity can have a page: shared, and no place of facts that wait."""
+    return owner_of(name) is None and not is_candidate_place(name)
+
+
+def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> JudgedFacts:
+    """Return the verdicts of the gates about some facts."""
+    moment = stamp(context.caller.now)
+    facts = [one.fact for one in placed]
+    rows = rows_of_ids(index, {fact.id for fact in facts if fact.status == ACTIVE})
+    against = conflicting_ids(index, ("",), context.catalog, moment, rows)
+    premises = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
+    others = by_ids(index, sorted(premises | {other for found in against.values() for other in found}))
+    sources = events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})
+    resting = {fact_id: one.fact for fact_id, one in others.items() if fact_id in premises}
+    results = {}
+    for fact, entity in placed:
+        stale = stale_reason(fact, context.caller.now, context.stale_days, resting, sources)
+        evidence = GateEvidence(entity, against.get(fact.id, ()), stale, fact.source_event in sources)
+        results[fact.id] = gate_results(fact, evidence, context.limits, moment)
+    return JudgedFacts(results, against, others)
+
+
+def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -> tuple[EntityPage, PageEntry]:
+    """Return the page of an entity without its backlinks and topics, and what other pages need to know about it."""
+    placed = facts_of(index, name)
+    judged = judge(index, context, placed)
+    facts = {one.fact.id: one.fact for one in placed}
+    current = [fact for fact in facts.values() if fact.status == ACTIVE]
+    shown = sorted((fact for fact in current if passes(judged.results[fact.id])), key=_newest_first, reverse=True)
+    entity = titles.entities.get(name) or Entity(name, title_of(name), (), kind_of(name))
+    claims = tuple(_claim(fact, facts, judged, titles, name) for fact in shown)
+    conflicts = _conflicts(current, judged, titles, name)
+    page = EntityPage(entity_page(name), entity, claims, conflicts, held_back=len(current) - len(claims))
+    return page, _entry(page, current, context)
+
+
+def _newest_first(fact: Fact) -> tuple[str, str]:
+    return fact.timestamp, fact.id
+
+
+def _claim(fact: Fact, facts: Mapping[str, Fact], judged: JudgedFacts, titles: Titles, name: str) -> WikiClaim:
+    premises = tuple(
+        Premise(_place(judged.others[link.to], titles), link.reason)
+        for link in fact.links
+        if link.type in PREMISES and link.to in judged.others
+    )
+    return WikiClaim(fact, _replaced(fact, facts), premises, _mentions(fact, titles, name))
+
+
+def _replaced(fact: Fact, facts: Mapping[str, Fact]) -> tuple[Fact, ...]:
+    """Return the facts of the same entity that a fact replaced, newest first, through the whole chain."""
+    found: list[Fact] = []
+    heirs = {fact.id}
+    while heirs:
+        old = [one for one in facts.values() if one.superseded_by in heirs and one.status == SUPERSEDED]
+        old = [one for one in old if one not in found]
+        found += sorted(old, key=_newest_first, reverse=True)
+        heirs = {one.id for one in old}
+    return tuple(found)
+
+
+def _mentions(fact: Fact, titles: Titles, name: str) -> tuple[tuple[str, str], ...]:
+    """Return the pages and titles of the other entities that a fact names as related or as its subject."""
+    related = [titles.names.get(text) for text in fact.related_entities]
+    subject = titles.subjects.get(normal(fact.subject)) if fact.subject else None
+    others = dict.fromkeys(one for one in (*related, subject) if one is not None and one != name)
+    return tuple((entity_page(one), titles.entities[one].title) for one in others)
+
+
+def _place(placed: PlacedFact, titles: Titles) -> FactPlace:
+    entity = titles.entities.get(placed.entity)
+    page = entity_page(placed.entity) if is_on_wiki(placed.entity) else None
+    return FactPlace(placed.fact, page, entity.title if entity else title_of(placed.entity))
+
+
+def _conflicts(current: Collection[Fact], judged: JudgedFacts, titles: Titles, name: str) -> tuple[WikiConflict, ...]:
+    found: dict[tuple[str, ...], WikiConflict] = {}
+    own = {fact.id: PlacedFact(fact, name) for fact in current}
+    for fact in current:
+        for other in judged.against.get(fact.id, ()):
+            placed = own.get(other) or judged.others.get(other)
+            if placed is not None:
+                pair = tuple(sorted((fact.id, other)))
+                found.setdefault(pair, WikiConflict(_place(own[fact.id], titles), _place(placed, titles)))
+    return tuple(found[pair] for pair in sorted(found))
+
+
+def _entry(page: EntityPage, current: Iterable[Fact], context: GateContext) -> PageEntry:
+    links: dict[str, int] = {}
+    topics: dict[str, int] = {}
+    for claim in page.claims:
+        places = {one for one, _ in claim.mentions} | {one.place.page for one in claim.premises if one.place.page}
+        for place in sorted(places - {page.path}):
+            links[place] = links.get(place, 0) + 1
+        for tag in claim.fact.tags:
+            topics[tag] = topics.get(tag, 0) + 1
+    newest = max((day_of(claim.fact.timestamp) for claim in page.claims), default=None)
+    entity = page.entity
+    kind = entity.kind or kind_of(entity.name)
+    return PageEntry(
+        page.path,
+        entity.title,
+        list(entity.aliases),
+        kind,
+        len(page.claims),
+        len(page.conflicts),
+        newest,
+        links,
+        topics,
+        _due(current, context),
+    )
+
+
+def _due(facts: Iterable[Fact], context: GateContext) -> str | None:
+    """Return the first day after today on which time alone may change a verdict about one of the facts."""
+    today = day_of(stamp(context.caller.now))
+    days = []
+    for fact in facts:
+        review = (fact.details or {}).get(REVIEW_BY)
+        given = (fact.valid_from, fact.valid_to, review if isinstance(review, str) else None)
+        days += [day_of(one) for one in given if one]
+        days += _days_later(max(fact.timestamp, fact.last_accessed or ""), context.stale_days)
+    return min((day for day in days if day >= today), default=None)
+
+
+def _days_later(moment: str, days: int) -> list[str]:
+    """Return the day some days after a written time, in a list that is empty if the time is invalid."""
+    try:
+        return [day_of(stamp(moment_of(moment) + timedelta(days=days)))]
+    except (ValueError, OverflowError):
+        return []

@@ -1,0 +1,52 @@
+"""The gates: each one alone, with its reason."""
+
+import pytest
+
+from clawmem.model.facts.fact import Fact, FactLink
+from clawmem.model.wiki.gates import GATES, GateEvidence, GateLimits, gate_results, passes
+
+NOW = "2026-11-21T10:00:00Z"
+STATED = Fact("fact_00000001", "Jane prefers tea.", "preference", "2026-11-20T08:00:00Z", "user", trust="user")
+LEARNED = STATED._replace(source="extractor", trust="agent", confidence=0.9, source_event="evt_1", agent="cli")
+JANE = GateEvidence("areas/people/jane", cited=True)
+
+
+def failed(fact: Fact, evidence: GateEvidence = JANE) -> list[str]:
+    return [one.gate for one in gate_results(fact, evidence, GateLimits(), NOW) if not one.passed]
+
+
+def test_what_a_person_stated_passes() -> None:
+    results = gate_results(STATED, GateEvidence("areas/people/jane"), GateLimits(), NOW)
+    assert passes(results)
+    assert tuple(one.gate for one in results) == GATES
+    assert all(one.reason for one in results)
+
+
+def test_what_an_agent_learned_needs_a_second_source() -> None:
+    assert failed(LEARNED) == ["confirmed"]
+    assert failed(LEARNED._replace(links=(FactLink("supports", "fact_00000002"),))) == []
+
+
+@pytest.mark.parametrize(
+    ("fact", "evidence", "gate"),
+    [
+        (STATED._replace(status="superseded"), JANE, "current"),
+        (STATED._replace(valid_to="2026-11-01"), JANE, "current"),
+        (STATED._replace(confidence=0.79), JANE, "confidence"),
+        (STATED._replace(fact="Jane prefers tea. She dislikes milk."), JANE, "atomic"),
+        (STATED._replace(fact="Jane " + "very " * 80 + "likes tea."), JANE, "atomic"),
+        (STATED, JANE._replace(entity="candidates/2026-11-20"), "anchored"),
+        (STATED, JANE._replace(against=("fact_00000002",)), "uncontradicted"),
+        (STATED, JANE._replace(stale="source changed"), "fresh"),
+    ],
+)
+def test_one_gate_fails(fact: Fact, evidence: GateEvidence, gate: str) -> None:
+    assert failed(fact, evidence) == [gate]
+
+
+def test_without_evidence() -> None:
+    assert failed(LEARNED, JANE._replace(cited=False)) == ["evidenced", "confirmed"]
+
+
+def test_abbreviations_end_no_sentence() -> None:
+    assert failed(STATED._replace(fact="Dr. Jane Q. Public met Mr. Lee at No. 5.")) == []

@@ -1,0 +1,205 @@
+"""The compiler: what a page shows, what a build changes, and that an incremental build equals a full one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clawmem.errors import ClawmemError
+from clawmem.memory.entities.entities import rename_entity
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import link, retract, supersede
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.state.wiki_state import STATE
+from clawmem.vault.vault import Vault
+from clawmem.wiki.check_pages import check_pages
+from clawmem.wiki.compile import build_wiki
+
+JANE, BOAT = "areas/people/jane", "projects/boat"
+
+
+def add(vault: Vault, caller: Caller, text: str, entity: str = JANE, **keys: object) -> str:
+    draft = draft_from_record({"entity": entity, "fact": text, **keys}, caller.now)
+    return remember(vault, [draft], caller).facts[0].fact.id
+
+
+def page(vault: Vault, name: str) -> str:
+    return (vault.root / "wiki" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def pages(vault: Vault) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (vault.root / "wiki").rglob("*.md")}
+
+
+def test_a_page_shows_claims_with_source_history_premises_and_links(vault: Vault, caller: Caller) -> None:
+    rope = add(vault, caller, "The boat is 9 m long.", BOAT)
+    old = add(vault, caller, "Jane lives in Oslo.")
+    bergen = draft_from_record({"fact": "Jane lives in Bergen."}, caller.now)
+    new = supersede(vault, old, bergen, caller).facts[0].fact.id
+    berth = add(vault, caller, "Jane rents a large berth for the Boat.", related_entities=[BOAT], tags=["sea"])
+    add(vault, caller, "The boat crosses the sea.", BOAT, tags=["sea"])
+    link(vault, berth, "depends_on", rope, caller, "A boat of that length needs a large berth.")
+    done = build_wiki(vault, caller)
+    assert done.pages == 2 and done.claims == 4 and done.full and done.commit
+    jane = page(vault, JANE)
+    assert f"- Jane lives in Bergen. (since 2026-11-21, from user, source user, {new})" in jane
+    assert f"  - Replaced: Jane lives in Oslo. (until 2026-11-21, from user, source user, {old})" in jane
+    assert "berth for the [Boat](../../projects/boat.md)" in jane
+    assert f"  - Since [The boat is 9 m long](../../projects/boat.md) ({rope}): A boat of that length" in jane
+    assert "- [sea](../../topics/sea.md): 1 claim" in jane
+    assert "## Mentioned in\n\n- [Jane](../areas/people/jane.md): 1 claim" in page(vault, BOAT)
+    assert "- [Boat](../projects/boat.md): 1 claim" in page(vault, "topics/sea")
+    assert "- [Jane](areas/people/jane.md): 2 claims, newest 2026-11-21" in page(vault, "index")
+    found = check_pages(vault)
+    assert found.dead == () and found.orphans == ()
+
+
+def test_a_second_build_changes_nothing_and_one_change_only_its_pages(vault: Vault, caller: Caller) -> None:
+    for number in range(4):
+        add(vault, caller, f"The boat has part number {number}.", f"projects/boat-{number}")
+    build_wiki(vault, caller)
+    again = build_wiki(vault, caller)
+    assert again.written == () and again.commit is None and not again.full
+    add(vault, caller, "The boat is red.", "projects/boat-2")
+    assert build_wiki(vault, caller).written == ("wiki/index.md", "wiki/projects/boat-2.md")
+
+
+def test_text_outside_the_markers_stays_and_a_page_without_an_entity_goes(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    path = vault.root / "wiki" / f"{JANE}.md"
+    path.write_text("My own words.\n\n" + path.read_text() + "\nAnd below.\n")
+    add(vault, caller, "Jane sails.")
+    build_wiki(vault, caller)
+    assert path.read_text().startswith("My own words.\n") and path.read_text().endswith("\nAnd below.\n")
+    assert "Jane sails." in path.read_text()
+    rename_entity(vault, JANE, "janet", caller)
+    rename_entity(vault, BOAT, "ship", caller)
+    done = build_wiki(vault, caller)
+    assert "wiki/projects/boat.md" in done.removed
+    assert "My own words." in path.read_text() and "Jane sails." not in path.read_text()
+    assert "Jane sails." in page(vault, "areas/people/janet")
+
+
+def test_conflicts_are_shown_with_both_sides(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane lives in Oslo.", subject="Jane", predicate="lives_in", object="Oslo")
+    add(vault, caller, "Jane lives in Bergen.", subject="Jane", predicate="lives_in", object="Bergen")
+    build_wiki(vault, caller)
+    jane = page(vault, JANE)
+    assert "## Open conflicts" in jane and "Oslo" in jane and "Bergen" in jane
+    assert "2 facts do not pass the gates" in jane
+
+
+def test_a_day_that_passes_takes_a_claim_away(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane is on leave.", valid_to="2026-11-25")
+    build_wiki(vault, caller)
+    assert "on leave" in page(vault, JANE)
+    later = caller._replace(now=caller.now + timedelta(days=6))
+    assert build_wiki(vault, later).written == ("wiki/areas/people/jane.md", "wiki/index.md")
+    assert "on leave" not in page(vault, JANE)
+
+
+def test_a_page_that_was_deleted_or_changed_by_hand_is_made_anew(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    build_wiki(vault, caller)
+    path = vault.root / "wiki" / f"{JANE}.md"
+    before = path.read_text()
+    path.unlink()
+    build_wiki(vault, caller)
+    assert path.read_text() == before
+    path.write_text(before.replace("tea", "coffee"))
+    build_wiki(vault, caller)
+    assert path.read_text() == before
+
+
+NAMES = (JANE, "areas/people/tom", BOAT)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(("add", "add", "add", "supersede", "retract", "link", "rename", "day", "build")),
+        st.integers(0, 5),
+        st.integers(0, 5),
+    ),
+    min_size=3,
+    max_size=14,
+)
+
+
+@pytest.mark.parametrize("rounds", [12, pytest.param(150, marks=pytest.mark.soak)])
+def test_an_incremental_build_equals_a_full_one(rounds: int, vault: Vault, caller: Caller) -> None:
+    @settings(max_examples=rounds, deadline=None, suppress_health_check=list(HealthCheck), derandomize=rounds < 100)
+    @given(STEPS)
+    def compare(steps: list[tuple[str, int, int]]) -> None:
+        history = _History(vault, caller)
+        for step, one, other in steps:
+            history.run(step, one, other)
+        build_wiki(vault, history.caller)
+        incremental = pages(vault)
+        (vault.state / STATE).unlink()
+        build_wiki(vault, history.caller)
+        assert pages(vault) == incremental
+        assert check_pages(vault).dead == ()
+
+    compare()
+
+
+class _History:
+    """A history of random acts on a few entities."""
+
+    def __init__(self, vault: Vault, caller: Caller) -> None:
+        self.vault, self.caller = vault, caller
+        self.facts: list[str] = []
+        self.names = dict.fromkeys(NAMES, 0)
+
+    def run(self, step: str, one: int, other: int) -> None:
+        if step == "add":
+            self._add(one, other)
+        elif step == "day":
+            self.caller = self.caller._replace(now=self.caller.now + timedelta(days=1 + one * 40))
+        elif step == "build":
+            build_wiki(self.vault, self.caller)
+        elif step == "rename":
+            self._on_entity(one, other)
+        elif self.facts:
+            self._on_fact(step, self.facts[one % len(self.facts)], self.facts[other % len(self.facts)])
+
+    def _add(self, one: int, other: int) -> None:
+        place, named = NAMES[one % 3], NAMES[other % 3].rpartition("/")[2].capitalize()
+        keys: dict[str, object] = {"tags": ["sea"]} if other % 2 else {"valid_to": f"2026-12-0{other + 1}"}
+        if one > 2:
+            keys |= {"subject": "Jane", "predicate": "lives_in", "object": f"Town {other}"}
+        text = f"Jane lives in Town {other}." if one > 2 else f"{named} saw number {len(self.facts)}."
+        self.facts.append(add(self.vault, self.caller, text, place, related_entities=[NAMES[other % 3]], **keys))
+
+    def _on_entity(self, one: int, other: int) -> None:
+        path = f"life/{NAMES[one % 3]}/summary.md"
+        data = self.vault.read(path)
+        if data is not None:
+            title = f"title: Name {other}\n".encode()
+            lines = data.splitlines(keepends=True)
+            changed = b"".join(title if line.startswith(b"title:") else line for line in lines)
+            with transaction(self.vault, self.caller.now, "rename") as txn:
+                txn.adopt()
+                txn.commit([Change("rename", {path: changed})])
+
+    def _on_fact(self, step: str, fact: str, other: str) -> None:
+        acts: dict[str, Callable[[], object]] = {
+            "supersede": lambda: self._supersede(fact),
+            "retract": lambda: retract(self.vault, fact, self.caller),
+            "link": lambda: fact != other and link(self.vault, fact, "depends_on", other, self.caller, "It needs it."),
+        }
+        try:
+            acts[step]()
+        except ClawmemError:
+            return  # the fact was replaced or withdrawn by an earlier step
+
+    def _supersede(self, fact: str) -> None:
+        draft = draft_from_record({"fact": f"Number {len(self.facts)} is what holds."}, self.caller.now)
+        self.facts.append(supersede(self.vault, fact, draft, self.caller).facts[0].fact.id)
