@@ -17,6 +17,14 @@ PROPOSAL = (
 )
 OUTCOMES = b'{"changed": "2026-11-20", "outcomes": {"recalled": 1}}\n'
 REDACTIONS = b'{"redactions": [\n  {"at": "2026-11-20T08:00:00Z", "by": "a person", "commits": 1, "base": "02ab"}\n]}\n'
+SUITE = (
+    b"description: Boats\ntests:\n  - description: The boat is blue.\n    vars: {question: Which colour?}\n"
+    b"    assert: [{type: contains, value: blue}]\n"
+)
+RUN = (
+    b'{"id": "run_1", "timestamp": "2026-11-20T08:00:00Z", "suite": "boats", "commit": null, "version": "0.1.0",'
+    b' "checksum": "00", "scores": []}\n'
+)
 
 # By kind: a path, a file that can be read, and one that cannot.
 FILES: dict[str, tuple[str, bytes, bytes]] = {
@@ -46,6 +54,8 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
     "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
     "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
+    "eval suite": ("governance/evals/boats.yaml", SUITE, b"description: Boats\ntests: {}\n"),
+    "eval runs": ("governance/eval-runs.jsonl", RUN, b'{"id": "run_1"}\n'),
     "proposal": ("review/prop_0000abcd.json", PROPOSAL, b'{"id": "prop_0000abcd"}\n'),
 }
 for room in ROOMS:

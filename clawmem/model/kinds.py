@@ -247,6 +247,11 @@ KINDS: tuple[FileKind, ...] = (
     ),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
     _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
+    _yaml("eval suite", "governance/evals/*.yaml", "records.suite:parse_suite", PARSE),
+    _json(
+        "eval runs", "governance/eval-runs.jsonl", "records.eval_run:parse_eval_runs",
+        "records.eval_run:render_eval_runs", EVENTS, (RECORDS,),
+    )._replace(owner=LOG, undo=NEVER),
     PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip
