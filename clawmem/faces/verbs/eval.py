@@ -21,7 +21,7 @@ from clawmem.model.records.eval_run import (
     changes_between,
     regressions,
 )
-from clawmem.model.records.suite import ARMS, DEFAULT_BUDGET, REGRESSION, SUITE_KINDS, Suite
+from clawmem.model.records.suite import ARMS, REGRESSION, SUITE_KINDS, Suite
 
 if TYPE_CHECKING:
     from clawmem.governance.suites.graders import Judge
@@ -126,6 +126,25 @@ def compare(call: Call, a: str, b: str) -> Answer:
     return Answer(data, table, notices, REFUSED if worse else DONE, talk)
 
 
+def add(
+    call: Call,
+    source: str,
+    suite: str,
+    question: str | None,
+    contains: Sequence[str] | None,
+    bars: Sequence[str] | None,
+) -> Answer:
+    """Add a test to a regression suite that runs on a copy of the vault. A rejected proposal gives a test that its
+    statement is not served. A failure gives its note as the question; say what a right answer contains."""
+    from clawmem.governance.suites.add import WishedTest, add_test
+
+    wish = WishedTest(question, tuple(contains or ()), tuple(bars or ()))
+    done = add_test(call.runtime.vault(), call.runtime.caller(), suite, source, wish)
+    data = {"suite": done.suite.id, "path": done.path, "test": done.test.description, "commit": done.commit}
+    lines = [f"added to {done.path}: {done.test.description}", f"commit {(done.commit or '')[:12]}"]
+    return Answer(data, lines if done.commit else [f"{done.path} has this test already: {done.test.description}"])
+
+
 def answer(call: Call, prompt: str, options: str | None, context: str | None) -> Answer:
     """Answer one test of a suite, as the `exec:` provider of promptfoo calls it: with the prompt, the options of the
     provider and the context of the test, both as JSON. Assertions in metadata.assert are graded here; if one does not
@@ -135,7 +154,7 @@ def answer(call: Call, prompt: str, options: str | None, context: str | None) ->
 
     with TemporaryDirectory(prefix="clawmem-eval-home-") as home:
         runner = _runner(call, home, not_judged)
-        text = answer_for_promptfoo(prompt, context, runner, call.runtime.vault, DEFAULT_BUDGET)
+        text = answer_for_promptfoo(prompt, context, runner, call.runtime.vault, call.runtime.now())
     return Answer({"answer": text}, text.splitlines())
 
 
@@ -263,6 +282,20 @@ VERB = {
         {"before": str, "after": str, "changes": [_CHANGE]},
         ("clawmem eval compare run_1a2b3c4d memory",),
         ("changes",),
+    ),
+    "add": Command(
+        add,
+        (
+            Parameter("source", "The id of a failure or of a rejected proposal.", ("--from",), required=True),
+            Parameter("suite", "The suite to which the test is added.", ("--suite",), default="regressions"),
+            Parameter("question", "The question of the test.", ("--question",)),
+            Parameter("contains", "A text that the answer contains; may be repeated.", ("--contains",), repeated=True),
+            Parameter(
+                "bars", "A text that the answer does not contain; may be repeated.", ("--not-contains",), repeated=True
+            ),
+        ),
+        {"suite": str, "path": str, "test": str, "commit": (str, None)},
+        ("clawmem eval add --from prop_1a2b --question 'Where does Jane live?'",),
     ),
     "answer": Command(
         answer,

@@ -5,11 +5,13 @@ promptfoo merges the metadata of the suite into that of each test, so the fixtur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from clawmem.errors import InvalidInput, Refused
 from clawmem.governance.suites.graders import grade
 from clawmem.governance.suites.run import SuiteRunner, answer_test
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.bounds import RECORD_BYTES
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.records.suite import COPY, METADATA_KEYS, Suite, WrongKey, suite_from_mapping
@@ -19,14 +21,14 @@ _TEST_KEYS = ("description", "vars", "assert", "threshold")
 
 
 def answer_for_promptfoo(
-    prompt: str, context: str | None, runner: SuiteRunner, own: Callable[[], Vault], budget: int
+    prompt: str, context: str | None, runner: SuiteRunner, own: Callable[[], Vault], now: datetime
 ) -> str:
-    """Return the answer to a test; without a context, what the vault answers to the prompt as a question.
+    """Return the answer to a test; without a context, what the vault answers at `now` to the prompt as a question.
 
     `own` opens the vault of the user, which only a suite with a copy of it needs. Raise Refused where an assertion in
     `metadata.assert` does not hold: promptfoo does not know these, so the provider says it. Raise InvalidInput if the
     context is none."""
-    suite = _suite_of(context) if context is not None else _asked(prompt, budget)
+    suite = _suite_of(context) if context is not None else _asked(prompt, stamp(now))
     test = suite.tests[0]
     output = answer_test(own, suite, test.variables, runner)
     for one in test.assertions:
@@ -37,8 +39,8 @@ def answer_for_promptfoo(
     return output
 
 
-def _asked(prompt: str, budget: int) -> Suite:
-    metadata = {"vault": COPY, "budget": budget}
+def _asked(prompt: str, now: str) -> Suite:
+    metadata = {"vault": COPY, "now": now}
     return _made({"description": prompt, "vars": {"question": prompt}, "assert": [{"type": "is-json"}]}, metadata)
 
 

@@ -34,13 +34,6 @@ def score_rows(run: EvalRun) -> tuple[ScoreRow, ...]:
     return tuple(rows)
 
 
-def kind_rows(run: EvalRun, arm: str) -> tuple[ScoreRow, ...]:
-    """Return a row for each category and kind in one arm."""
-    found = [one for one in run.scores if one.arm == arm and "kind" in one.labels]
-    names = dict.fromkeys(_kind(one) for one in found)
-    return tuple(_row(name, arm, (one for one in found if _kind(one) == name)) for name in names)
-
-
 def _row(name: str, arm: str, scores: Iterable[EvalScore]) -> ScoreRow:
     found = list(scores)
     failed = [one for one in found if one.outcome == FAILED]
@@ -57,7 +50,3 @@ def _row(name: str, arm: str, scores: Iterable[EvalScore]) -> ScoreRow:
 
 def _category(one: EvalScore) -> str:
     return str(one.labels.get("category", "tests"))
-
-
-def _kind(one: EvalScore) -> str:
-    return f"{_category(one)}: {one.labels['kind']}"

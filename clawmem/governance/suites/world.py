@@ -99,7 +99,7 @@ class World:
         """Add a test: the answer contains what is true of the things, and nothing else that was said of them."""
         wanted = [Assertion("icontains", self.truth(thing)) for thing in things]
         barred = [Assertion("not-icontains", value) for thing in things for value in self.untrue(thing)]
-        labels = {"category": category, "kind": kind}
+        labels = {"category": category, "about": kind}
         count = sum(one.labels["category"] == category for one in self.tests) + 1
         described = f"{category} {count}, {kind}: {question}"
         self.tests.append(SuiteTest(described, {"question": question}, (*wanted, *barred), None, labels))

@@ -227,6 +227,10 @@ def _test(held: Any, at: _Keys) -> SuiteTest:
         raise WrongKey((*at, "assert"), "is missing: a test without an assertion cannot fail")
     labels = {name: value for name, value in metadata.items() if name != "assert"}
     for name, value in labels.items():
+        if name in METADATA_KEYS:
+            raise WrongKey(
+                (*at, "metadata", name), "is a key of the suite's own metadata, which promptfoo merges into it"
+            )
         _check_scalar(value, (*at, "metadata", name))
     return SuiteTest(
         _text(held, "description", at), variables, tuple(given), _fraction(held, "threshold", at), labels
