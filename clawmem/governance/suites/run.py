@@ -12,9 +12,11 @@ from clawmem import __version__
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.governance.suites.files import PlainFiles
 from clawmem.governance.suites.graders import Grader, grade_test
+from clawmem.governance.suites.store import eval_runs
 from clawmem.governance.suites.vaults import RunInner, suite_vault
 from clawmem.governance.suites.world import GENERATORS
 from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.model.facts.ids import new_id
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.eval_run import EvalRun, EvalScore
@@ -53,7 +55,7 @@ def run_suite(vault: Vault, caller: Caller, suite: Suite, runner: SuiteRunner, a
         score for arm in arms or suite.arms for score in _run_arm(vault, suite, steps, runner, arm)
     ]  # fmt: skip
     return EvalRun(
-        f"run_{caller.entropy(4).hex()}",
+        new_id("run_", caller.entropy, {one.id for one in eval_runs(vault)}),
         stamp(caller.now),
         suite.id,
         vault.head().commit,
