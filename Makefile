@@ -45,6 +45,8 @@ harness: $(LINT_STAMP) ## The real programs of agents, from npm (1.5 GB), and th
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[harness]'
 	@test -d .harness/node_modules/@openai/codex || npm install --prefix .harness --no-audit --no-fund --silent \
 		@anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
+	@test -d .harness/node_modules/promptfoo || npm install --prefix .harness --no-audit --no-fund --silent \
+		--ignore-scripts promptfoo@0.121.20
 	$(BIN)/python -m pytest -n0 -m 'harness or not harness' tests/harness tests/faces/mcp/test_official_client.py
 
 docs: $(STAMP) ## Write the generated parts of docs/commands.md anew.
