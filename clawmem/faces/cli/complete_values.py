@@ -89,6 +89,12 @@ def _workflows(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(name, "") for name in sorted(names) if name.startswith(prefix)]
 
 
+def _suites(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    from clawmem.governance.suites.store import suite_names  # only for suites
+
+    return [(name, "") for name in suite_names(runtime.vault()) if name.startswith(prefix)]
+
+
 SOURCES: dict[str, _Source] = {
     "agent": _agents,
     "category": _categories,
@@ -102,5 +108,6 @@ SOURCES: dict[str, _Source] = {
     "value of a setting": _setting_values,
     "session": _sessions,
     "word of a verb": _words_of_verb,
+    "suite": _suites,
     "workflow": _workflows,
 }

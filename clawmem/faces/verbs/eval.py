@@ -41,6 +41,9 @@ def run(call: Call, suite: str | None, junit: str | None, arm: Sequence[str] | N
     from clawmem.governance.suites.judge import judging
     from clawmem.governance.suites.run import run_suite
 
+    wrong = next((one for one in arm or () if one not in ARMS), None)
+    if wrong is not None:
+        raise InvalidInput(f"'{wrong}' is not an arm.", f"Choose one of {', '.join(ARMS)}.")
     vault, caller = call.runtime.vault(), call.runtime.caller()
     suites, notices = _suites(call, suite, size)
     found, worse = list[EvalRun](), list[tuple[str, OutcomeChange]]()

@@ -26,7 +26,7 @@ class SuiteList(NamedTuple):
 def list_suites(vault: Vault) -> SuiteList:
     """Return all suites, in the order of their ids."""
     found, notices = [], []
-    for name in _names(vault):
+    for name in suite_names(vault):
         try:
             found.append(find_suite(vault, name))
         except ClawmemError as problem:
@@ -46,7 +46,7 @@ def find_suite(vault: Vault, name: str) -> Suite:
     if name in GENERATED:
         return generated_suite(name)
     raise NotFound(
-        f"There is no suite '{name}'.", f"The suites are: {', '.join(_names(vault))}. A new one is a file {path}."
+        f"There is no suite '{name}'.", f"The suites are: {', '.join(suite_names(vault))}. A new one is a file {path}."
     )
 
 
@@ -97,5 +97,6 @@ def keep_run(vault: Vault, caller: Caller, run: EvalRun) -> str:
         return work.commit([change])[-1]
 
 
-def _names(vault: Vault) -> list[str]:
+def suite_names(vault: Vault) -> list[str]:
+    """Return the ids of the suites of the vault and of clawmem, in order."""
     return sorted({*GENERATED, *(path.stem for path in (vault.root / FOLDER).glob("*.yaml"))})

@@ -16,8 +16,8 @@ from clawmem.index.search.lookup import all_facts
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.language.dates import moment_of
 from clawmem.model.records.suite import COPY, Step, Suite, filled
-from clawmem.vault.exchange.create import configure_repository, create_vault
-from clawmem.vault.git.git import Git
+from clawmem.vault.exchange.copy import copy_vault
+from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.state.journal import JOURNAL
 from clawmem.vault.vault import Vault
 
@@ -80,7 +80,7 @@ def suite_vault(
     with TemporaryDirectory(prefix="clawmem-eval-") as folder:
         root = Path(folder) / "vault"
         if suite.vault == COPY:
-            _copy(own(), root, environment)
+            copy_vault(own(), root, environment)
         else:
             create_vault(root, environment, moment_of(steps[0].now or suite.now if steps else suite.now))
         for number, step in enumerate(steps):
@@ -119,12 +119,3 @@ def _fact_id(root: Path, environment: Mapping[str, str], text: str) -> str:
     if len(found) != 1:
         raise NotFound(f"{len(found)} active facts say '{text}'.", "Name a fact that an earlier step stored.")
     return found[0]
-
-
-def _copy(own: Vault, root: Path, environment: Mapping[str, str]) -> None:
-    """Clone the committed state of the vault; what is local to the machine stays behind."""
-    own.git.run("clone", "--quiet", "--no-hardlinks", "--", str(own.root), str(root))
-    git = Git(root, environment)
-    git.run("remote", "remove", "origin")
-    configure_repository(git)
-    (root / ".git" / "clawmem").mkdir(mode=0o700, exist_ok=True)

@@ -29,12 +29,14 @@ from tests.transcripts.transcript import tools
 
 COMMANDS = commands()
 # Where an example ends otherwise here: this vault wants no vectors and has no model, bytes on stdout leave no room for
-# JSON, and there is no client on stdin.
+# JSON, there is no client on stdin, no run of that id, and the proposal waits.
 OTHERWISE = {
     "clawmem reindex --vectors": REFUSED,
     "clawmem llm test": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
     "clawmem mcp --agent claude-code": REFUSED,
+    "clawmem eval compare run_1a2b3c4d memory": REFUSED,
+    "clawmem eval add --from prop_1a2b --question 'Where does Jane live?'": REFUSED,
 }
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
