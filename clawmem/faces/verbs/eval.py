@@ -298,7 +298,7 @@ VERB = {
             ),
         ),
         {"suite": str, "path": str, "test": str, "commit": (str, None)},
-        ("clawmem eval add --from prop_1a2b --question 'Where does Jane live?'",),
+        ("clawmem eval add --from prop_3c4d --question 'Where does Jane live?'",),
     ),
     "answer": Command(
         answer,

@@ -29,14 +29,12 @@ from tests.transcripts.transcript import tools
 
 COMMANDS = commands()
 # Where an example ends otherwise here: this vault wants no vectors and has no model, bytes on stdout leave no room for
-# JSON, there is no client on stdin, no run of that id, and the proposal waits.
+# JSON, and there is no client on stdin.
 OTHERWISE = {
     "clawmem reindex --vectors": REFUSED,
     "clawmem llm test": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
     "clawmem mcp --agent claude-code": REFUSED,
-    "clawmem eval compare run_1a2b3c4d memory": REFUSED,
-    "clawmem eval add --from prop_1a2b --question 'Where does Jane live?'": REFUSED,
 }
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
@@ -107,6 +105,10 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     call("clawmem remember 'There is a map.' -e projects/acme --agent scout")
     call(f"clawmem supersede {one} 'Jane lives in Rome.' --trust external --source web:acme.example")
     waiting = call("clawmem review list")["proposals"][0]["id"]
+    call(f"clawmem supersede {two} 'Jane has a cat.' --trust external --source web:acme.example")
+    (rejected,) = [one["id"] for one in call("clawmem review list")["proposals"] if one["id"] != waiting]
+    call(f"clawmem review reject {rejected} --reason 'It is a dog.'")
+    run = call("clawmem eval run memory --size 1 --arm memory")["runs"][0]["id"]
     lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
     decision = call("clawmem decision add 'Stream uploads.' --why 'Memory.'")["facts"][0]["id"]
     session = call("clawmem session start --task boats")["session"]["id"]
@@ -117,6 +119,8 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "fact_1a2b": one,
         "fact_5e6f": two,
         "prop_1a2b": waiting,
+        "prop_3c4d": rejected,
+        "run_1a2b3c4d": run,
         "ses_1a2b": session,
         "fact_lesson": lesson,
         "fact_decision": decision,
