@@ -251,6 +251,14 @@ KINDS: tuple[FileKind, ...] = (
         "task", ("tasks/{task}.md",), "records.task:parse_task", "records.task:render_task",
         TASK, TASK, MIXED, NONE, FILE, (RECORDS,),
     ),
+    _json(
+        "evaluations", "governance/evaluations.jsonl", "records.evaluation:parse_evaluations",
+        "records.evaluation:render_evaluations", EVENTS, (EVERYONE,),
+    )._replace(owner=LOG, limit=LEDGER_BYTES),
+    _json(
+        "alignment", "governance/alignment.jsonl", "records.alignment:parse_alignment",
+        "records.alignment:render_alignment", EVENTS, (EVERYONE,),
+    )._replace(owner=LOG, limit=LEDGER_BYTES),
     PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip
