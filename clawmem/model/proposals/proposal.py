@@ -55,7 +55,8 @@ class ReviewDecision(NamedTuple):
     """Who decided on a proposal, when, and why.
 
     `by` is a git identity (`Name <address>`) or an agent. `delegated_by` is the person who delegated the decision to
-    that agent. `signed` means that the settings required a signed commit.
+    that agent. `signed` means that the settings required a signed commit. `winner` is the id of the fact for which a
+    conflict was decided.
     """
 
     by: str
@@ -63,6 +64,7 @@ class ReviewDecision(NamedTuple):
     reason: str | None = None
     delegated_by: str | None = None
     signed: bool = False
+    winner: str | None = None
 
 
 class Proposal(NamedTuple):

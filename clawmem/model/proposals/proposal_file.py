@@ -67,7 +67,8 @@ def fact_data(fact: Fact) -> dict[str, Any]:
 
 def _decision_data(decided: ReviewDecision) -> dict[str, Any]:
     record: dict[str, Any] = {"by": decided.by, "at": decided.at, "reason": decided.reason}
-    record |= {"delegated_by": decided.delegated_by} if decided.delegated_by else {}
+    more = {"delegated_by": decided.delegated_by, "winner": decided.winner}
+    record |= {key: value for key, value in more.items() if value}
     return record | ({"signed": True} if decided.signed else {})
 
 
@@ -196,11 +197,12 @@ def _day(text: str) -> str:
 def _ruling(held: Mapping[str, Any] | None) -> ReviewDecision | None:
     if held is None:
         return None
-    reason, delegated_by = (
-        _text(held, key, "decided") if held.get(key) is not None else None for key in ("reason", "delegated_by")
+    reason, delegated_by, winner = (
+        _text(held, key, "decided") if held.get(key) is not None else None
+        for key in ("reason", "delegated_by", "winner")
     )
-    signed = held.get("signed") is True
-    return ReviewDecision(_text(held, "by", "decided"), _text(held, "at", "decided"), reason, delegated_by, signed)
+    by, at = _text(held, "by", "decided"), _text(held, "at", "decided")
+    return ReviewDecision(by, at, reason, delegated_by, held.get("signed") is True, winner)
 
 
 def _mapping(record: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:

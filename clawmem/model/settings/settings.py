@@ -216,6 +216,28 @@ SETTINGS = (
         "llm.max_run_tokens", "int", 400_000, "the most tokens, of prompts and answers, in one such run", 0, 100_000_000
     ),
     Setting("llm.kept_answers", "int", 500, "how many answers are kept, so that the same question is free", 0, 100_000),
+    Setting(
+        "review.routes",
+        "routes",
+        "",
+        "who decides which proposals: lines as in CODEOWNERS, the last match wins; empty: every person",
+    ),
+    Setting("review.signed", "bool", False, "whether a decision in review needs a signed commit"),
+    Setting(
+        "review.delegate_after",
+        "int",
+        20,
+        "decisions of one kind, all approved, after which `review agreement` proposes to delegate them",
+        2,
+        10_000,
+    ),
+    Setting(
+        "review.delegations",
+        "delegations",
+        "",
+        "which decisions an agent may take on this machine; only a person sets it",
+    ),
+    Setting("lesson.harmful", "int", 3, "how many more reports of harm than of help send a lesson to review", 1, 1000),
     Setting("git.sign", "bool", False, "whether commits are signed, with the key git is configured to use"),
     Setting("sync.remote", "text", "origin", "the git remote that sync uses"),
     Setting("sync.branch", "optional", "", "the branch on the remote; empty: the current branch of this vault"),
@@ -241,7 +263,7 @@ SETTINGS = (
 # groups are local, so that new keys in them are, too.
 LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate".split())
 # Values of these kinds never name a place or a program. A setting of another kind is local unless it is listed here.
-_CLOSED_KINDS = frozenset("int float bool choice entity places".split())
+_CLOSED_KINDS = frozenset("int float bool choice entity places routes".split())
 _SHARED_TEXTS = frozenset(("vault.name", "user.name"))
 
 

@@ -19,5 +19,5 @@ def test_what_a_row_calls_takes_the_write_the_proposal_and_the_facts(kind: Propo
     assert kind.name.isalpha() and kind.name.islower() and kind.about
     if kind.on_decision:
         module, _, function = kind.on_decision.partition(":")
-        called = getattr(import_module(f"clawmem.{module}"), function)
+        called = getattr(import_module(module), function)
         assert len(inspect.signature(called).parameters) == 3
