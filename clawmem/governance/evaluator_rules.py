@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from clawmem.index.search.lookup import PlacedFact, facts_of
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.criterion import MET, REFUTED, UNDECIDED, Rule
 from clawmem.model.records.strict_json import read_json
@@ -37,7 +38,13 @@ class RuleAnswer(NamedTuple):
 
 def check_rule(vault: Vault, caller: Caller, work: Work, rule: Rule) -> RuleAnswer:
     """Check a parsed rule. Raise NotFound or Refused if it asks for work or an entity that is not there."""
-    checks = {"exists": _exists, "missing": _missing, "contains": _contains, "lacks": _lacks, "json": _json}
+    checks: dict[str, Callable[..., RuleAnswer]] = {
+        "exists": _exists,
+        "missing": _missing,
+        "contains": _contains,
+        "lacks": _lacks,
+        "json": _json,
+    }
     if rule.name in checks:
         try:
             return checks[rule.name](work, *rule.arguments)
@@ -166,10 +173,14 @@ def _fact(current: list[PlacedFact], entity: str, words: str) -> RuleAnswer:
     if not hits:
         return RuleAnswer(REFUTED, f"No current fact of {entity} matches.")
     sure = [one for one in hits if one.trust not in (_AGENT, "external")]
-    best = max(sure or hits, key=lambda one: one.confidence)
+    best = max(sure or hits, key=_confidence)
     if not sure:
         return RuleAnswer(UNDECIDED, f"{best.id}: {best.fact} (stated by {best.trust} only)", 0.0)
-    return RuleAnswer(MET, f"{best.id}: {best.fact}", best.confidence)
+    return RuleAnswer(MET, f"{best.id}: {best.fact}", _confidence(best))
+
+
+def _confidence(fact: Fact) -> float:
+    return 1.0 if fact.confidence is None else fact.confidence
 
 
 def _no_conflict(vault: Vault, current: list[PlacedFact], entity: str) -> RuleAnswer:

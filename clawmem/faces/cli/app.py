@@ -14,6 +14,7 @@ from typer.main import get_command
 from clawmem import __version__
 from clawmem.errors import DONE, USAGE
 from clawmem.faces.cli.boundary import failed
+from clawmem.faces.cli.plain import with_usual_word
 from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
 from clawmem.faces.cli.typed import typed
 from clawmem.faces.parts.command import Command, divided
@@ -160,7 +161,7 @@ def _run(arguments: Sequence[str]) -> int:
     root = application()
     try:
         # Not `main`: it would end the process itself on any broken pipe.
-        with root.make_context("clawmem", list(arguments)) as context:
+        with root.make_context("clawmem", list(with_usual_word(arguments))) as context:
             code = root.invoke(context)
     except _UsageError as problem:
         return _usage(arguments, problem)

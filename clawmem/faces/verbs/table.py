@@ -62,6 +62,9 @@ VERBS = {
 
 ALIASES = {"search": "recall", "add": "remember"}
 
+USUAL_WORDS = {"evaluate": "task"}
+"""The second word of a verb that may be left out, if something else than another second word follows."""
+
 OTHER_NAMES = {
     "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",
     "edit": "supersede", "find": "recall", "forget": "retract", "get": "show", "help": "--help",

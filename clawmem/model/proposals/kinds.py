@@ -42,7 +42,12 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
     ProposalKind("promotion", "a fact to keep, or a fact for a broader scope"),
     ProposalKind("guardrail", "a rule that leads the context of agents", delegable=False),
     ProposalKind("tacit", "a line of an agent's TACIT.md", delegable=False),
-    ProposalKind("escalation", "an evaluation that only a person can decide", delegable=False),
+    ProposalKind(
+        "escalation",
+        "an evaluation that only a person can decide",
+        delegable=False,
+        on_decision="clawmem.governance.alignment:decide_escalation",
+    ),
     ProposalKind("wiki", "a change of a wiki page"),
     ProposalKind("deprecation", "a claim to replace by another one"),
     ProposalKind("check", "a claim whose check fails"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from clawmem.errors import InvalidInput
 from clawmem.model.records.criterion import FAIL, MET, PASS, REFUTED, UNDECIDED, VERDICTS, CriterionResult
 from clawmem.model.records.criterion import KINDS as CRITERION_KINDS
 from clawmem.model.records.evaluation import Evaluation, parse_lines, render_lines, text_of
@@ -144,9 +145,8 @@ def render_alignment(entries: Iterable[AlignmentEntry]) -> bytes:
 
 def _entry(record: Mapping[str, Any]) -> AlignmentEntry:
     kinds = record.get("kinds")
-    checked = kinds if isinstance(kinds, dict) else {"kinds": None}
-    for kind in checked:
-        text_of(checked, kind, OUTCOMES)
+    if not isinstance(kinds, dict):
+        raise InvalidInput("the key 'kinds' is missing or not an object")
     return AlignmentEntry(
         **{key: text_of(record, key) for key in ("id", "at", "task", "by")},
         workflow=text_of(record, "workflow", required=False),
@@ -154,7 +154,7 @@ def _entry(record: Mapping[str, Any]) -> AlignmentEntry:
         verdict=text_of(record, "verdict", VERDICTS),
         ruling=text_of(record, "ruling", tuple(RULINGS)),
         outcome=text_of(record, "outcome", OUTCOMES),
-        kinds=checked,
+        kinds={kind: text_of(kinds, kind, OUTCOMES) for kind in kinds},
         extra={key: value for key, value in record.items() if key not in AlignmentEntry._fields},
     )
 

@@ -46,7 +46,9 @@ def render_evaluations(evaluations: Iterable[Evaluation]) -> bytes:
 
 
 def parse_lines(data: bytes, path: str, read: Callable[[Mapping[str, Any]], _Record]) -> tuple[_Record, ...]:
-    """Read a log of JSON objects, one on each line. Raise Unreadable, naming the line, if `read` raises InvalidInput."""
+    """Read a log of JSON objects, one on each line.
+
+    `read` makes a value of an object, or raises InvalidInput. Raise Unreadable, naming the line."""
     found = []
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
