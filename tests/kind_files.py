@@ -44,6 +44,11 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "agent's daily note": ("agents/cli/daily/2026-11-20.md", b"# 2026-11-20\n\n- Rowed.\n", b"Jos\xe9\n"),
     "agent's undated note": ("agents/cli/daily/boats.md", b"# Boats\n", CONFLICT),
     "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
+    "claims of sessions": (
+        "agents/cli/claims.json",
+        b'{"s1": {"seen": "2026-11-20T08:00:00Z", "claims": [{"kind": "task", "what": "boat"}]}}\n',
+        b'{"s1": {"seen": "2026-11-20T08:00:00Z", "claims": [{"kind": "tisk", "what": "boat"}]}}\n',
+    ),
     "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
     "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
     "task": (

@@ -30,16 +30,16 @@ def list_tasks(vault: Vault) -> TaskList:
     return TaskList(tuple(sorted(found, key=lambda one: (one.priority, one.slug))), tuple(notices))
 
 
-def find_task(vault: Vault, reference: str) -> Task:
-    """Return the task with this slug, path, title or unique beginning of a slug.
+def find_task(vault: Vault, reference: str, exact: bool = False) -> Task:
+    """Return the task with this slug, path or title, or unless `exact` with this unique beginning of a slug.
 
     Raise NotFound, AmbiguousId, or Unreadable, which names line and key."""
     names = _slugs(vault)
     wanted = reference.removeprefix(f"{FOLDER}/").removesuffix(".md")
-    exact = next((name for name in (wanted, slug(wanted)) if name in names), None)
-    if exact is not None:
-        return _read(vault, exact)
-    near = [name for name in names if slug(wanted) and name.startswith(slug(wanted))]
+    same = next((name for name in (wanted, slug(wanted)) if name in names), None)
+    if same is not None:
+        return _read(vault, same)
+    near = [name for name in names if slug(wanted) and name.startswith(slug(wanted)) and not exact]
     titled = [one.slug for one in list_tasks(vault).tasks if slug(one.title) == slug(wanted) != ""]
     matches = titled or near
     if len(matches) > 1:

@@ -245,6 +245,10 @@ KINDS: tuple[FileKind, ...] = (
         "session record", "agents/*/sessions/*.json", "records.session:parse_session",
         "records.session:render_session", SESSION, (OWN,),
     ),
+    _json(
+        "claims of sessions", "agents/*/claims.json", "records.claims:parse_claims", "records.claims:render_claims",
+        RECORD, (OWN,),
+    )._replace(undo=NEVER),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
     _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
     FileKind(

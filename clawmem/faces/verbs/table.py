@@ -32,6 +32,7 @@ VERBS = {
     "precedent": "Find earlier decisions for a task, with their outcomes.",
     "digest": "Reduce a long text to claims with evidence and links.",
     "stale": "List facts that somebody should check.",
+    "task": "Add, list, take, submit and close tasks.",
     "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",
     "evaluate": "Check a task against its acceptance list, and allow the commands that do it.",

@@ -71,6 +71,30 @@ SETTINGS = (
     ),
     Setting("session.rotate", "float", 0.6, "the part of it above which the zone is rotate", 0, 1),
     Setting("session.compact", "float", 0.8, "the part of it above which the zone is compact", 0, 1),
+    Setting(
+        "coordination.lease_minutes",
+        "float",
+        30.0,
+        "minutes without a sign of life after which the claims of a session end",
+        0.1,
+        10_000,
+    ),
+    Setting(
+        "coordination.on_collision",
+        "choice",
+        "refuse",
+        "what a write into a claim of another session does: it is refused, a new fact waits for review (propose), or"
+        " it is done and said (warn)",
+        choices=("refuse", "propose", "warn"),
+    ),
+    Setting(
+        "coordination.task_at_end",
+        "choice",
+        "release",
+        "what happens to a task in work when its session ends or is abandoned: others may take it (release), or it"
+        " stays with its holder (keep)",
+        choices=("release", "keep"),
+    ),
     Setting("condense.facts", "int", 5, "cold facts of one entity and topic that become one", 2, 1000),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
     Setting(
