@@ -56,6 +56,20 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
         b"---\ntitle: Paint the boat\nstate: open\n---\n\n## Acceptance\n\n- [ ] It is blue.\n",
         b"---\ntitle: Paint the boat\nstate: started\n---\n",
     ),
+    "evaluations": (
+        "governance/evaluations.jsonl",
+        b'{"id": "eval_0000abcd", "at": "2026-11-20T08:00:00Z", "task": "paint", "work": "boat", "found": "fail",'
+        b' "verdict": "fail", "reason": "1 of 1 criteria are refuted.", "results": [{"criterion": "rule: exists hull",'
+        b' "kind": "rule", "result": "refuted", "evidence": "No file matches hull.", "confidence": 1.0,'
+        b' "evaluator": "rule", "cents": 0.0, "milliseconds": 3}], "by": "a person"}\n',
+        b'{"id": "eval_0000abcd"}\n',
+    ),
+    "alignment": (
+        "governance/alignment.jsonl",
+        b'{"id": "eval_0000abcd", "at": "2026-11-20T09:00:00Z", "task": "paint", "found": "fail",'
+        b' "verdict": "fail", "ruling": "reject", "outcome": "agreed", "kinds": {"rule": "agreed"}, "by": "Ada"}\n',
+        b'{"id": "eval_0000abcd", "kinds": 3}\n',
+    ),
     "proposal": ("review/prop_0000abcd.json", PROPOSAL, b'{"id": "prop_0000abcd"}\n'),
 }
 for room in ROOMS:

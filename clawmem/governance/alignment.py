@@ -9,6 +9,7 @@ from clawmem.errors import Refused
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.memory.review.proposals import proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
+from clawmem.memory.task_changes import A_PERSON, with_move
 from clawmem.memory.tasks import list_tasks
 from clawmem.memory.writing import writing
 from clawmem.model.kinds import file_kind
@@ -27,7 +28,9 @@ from clawmem.model.records.alignment import (
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.evaluation import EVALUATIONS, Evaluation, parse_evaluations
-from clawmem.model.records.task import PASS, REJECT, VERDICTS, Task, parse_task, task_path, with_keys
+from clawmem.model.records.task import PASS, REJECT, Task, parse_task, task_path
+from clawmem.model.records.task_moves import CLOSE, Mover
+from clawmem.model.records.task_moves import REJECT as REJECT_TASK
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
@@ -77,19 +80,31 @@ def report_alignment(vault: Vault, caller: Caller) -> AlignmentResult:
     """Return the report. Decisions that were made with an editor, or came with a sync, are recorded first, in one
     commit."""
     with writing(vault, caller, "evaluate") as work:
-        new = new_decisions(work)
-        commit = None
-        if new.entries:
-            said = trailers("align", agent=caller.agent, session=caller.session)
-            words = f"{len(new.entries)} decisions of people"
-            change = Change(subject_line("align", "tasks", words), new.writes, said, author=agent_author(caller.agent))
-            commit = work.commit([change])[-1]
+        commit = _commit_decisions(work)
         entries = read_alignment(work)
         report = report_of(entries, vault.settings.whole(WINDOW))
         bar = vault.settings.number(BAR)
         return AlignmentResult(
             report, bar, vault.settings.whole(WINDOW), may_pass(vault, entries), commit, work.notices
         )
+
+
+def record_decisions(vault: Vault, caller: Caller) -> str | None:
+    """Record the decisions of people on evaluated tasks. Return the commit, or None if there is nothing new."""
+    if not (vault.root / EVALUATIONS).exists():
+        return None
+    with writing(vault, caller, "evaluate") as work:
+        return _commit_decisions(work)
+
+
+def _commit_decisions(work: WriteScope) -> str | None:
+    new, caller = new_decisions(work), work.caller
+    if not new.entries:
+        return None
+    said = trailers("align", agent=caller.agent, session=caller.session)
+    named = ", ".join(f"{one.task} {one.outcome}" for one in new.entries)
+    change = Change(subject_line("align", "tasks", named), new.writes, said, author=agent_author(caller.agent))
+    return work.commit([change])[-1]
 
 
 def may_pass(vault: Vault, entries: Iterable[AlignmentEntry]) -> bool:
@@ -136,11 +151,8 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
         if task.ruling not in (None, ruling):
             raise Refused(f"The task {slug} is already {task.state}.", "Change the task, or decide as it was decided.")
         if task.ruling is None:
-            keys = {
-                "state": VERDICTS[ruling], "since": decided.at, "verdict": ruling, "decided": decided.at,
-                "decided_by": decided.by, "reason": decided.reason,
-            }  # fmt: skip
-            writes[path] = with_keys(task.page, keys).encode()
+            move = CLOSE if ruling == PASS else REJECT_TASK
+            writes[path] = with_move(task, move, Mover(decided.by, True, decided.at), decided.reason).page.encode()
     held = read_alignment(work)
     wanted = (proposal.details or {}).get("evaluation")
     evaluation = next((one for one in read_evaluations(work) if one.id == wanted), None)
@@ -180,4 +192,4 @@ def _log_writes(held: Sequence[AlignmentEntry], entries: Sequence[AlignmentEntry
 
 def _is_person(decided_by: str | None) -> bool:
     """Return whether a person decided: a git identity, or nobody is named, as after an edit by hand."""
-    return decided_by is None or "<" in decided_by
+    return decided_by in (None, A_PERSON) or "<" in str(decided_by)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -127,10 +128,10 @@ def find_allowed(vault: Vault, text: str, folder: Path, place: Path | None = Non
     _place_of(vault, folder)
     found = {one.id: one for one in read_allowed(vault)}.get(command_id(words, str(where)))
     if found is None:
-        raise Refused(f"The command {shown_words(words)} is not allowed in {where} on this machine.", _HINT)
+        raise Refused(f"The command {shown_words(words)} is not allowed in this place on this machine.", _hint(words))
     changed = _changed_file(vault, found, folder)
     if changed is not None:
-        raise Refused(f"The command {shown_words(words)} is not allowed any more: {changed}", _HINT)
+        raise Refused(f"The command {shown_words(words)} is not allowed any more: {changed}", _hint(words))
     return found
 
 
@@ -153,7 +154,7 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
             raise Refused(f"The program {program} cannot be started: {problem.strerror}.", _START) from None
     changed = _changed_file(vault, allowed, folder)
     if changed is not None:
-        raise Refused(f"A file of the command changed while it ran, so its result does not count: {changed}", _HINT)
+        raise Refused(f"A file of the command changed while it ran, so its result does not count: {changed}", _START)
     ended = f"it wrote more than {most:,} bytes" if done.too_long else ""
     if not ended and done.code is None:
         ended = f"it took more than {seconds:g} seconds"
@@ -291,5 +292,9 @@ def _changed_file(vault: Vault, allowed: AllowedCommand, folder: Path) -> str | 
     return None
 
 
-_HINT = "A person looks at it, and then allows it: `clawmem evaluate allow COMMAND --work FOLDER`."
+def _hint(words: Sequence[str]) -> str:
+    said = shlex.quote(shlex.join(words))
+    return f"A person looks at it, and then allows it: `clawmem evaluate allow {said} --work FOLDER`."
+
+
 _START = "Try it by hand in the folder of the work."

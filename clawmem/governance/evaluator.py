@@ -24,6 +24,7 @@ from clawmem.governance.allowed_commands import run_command
 from clawmem.governance.evaluator_work import Work, opened_work
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
+from clawmem.memory.task_changes import mover, with_move
 from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import new_id
@@ -47,14 +48,15 @@ from clawmem.model.records.criterion import (
     verdict_of,
 )
 from clawmem.model.records.evaluation import EVALUATIONS, PREFIX, Evaluation, render_evaluations
-from clawmem.model.records.task import Task
+from clawmem.model.records.task import REVIEW, Task
+from clawmem.model.records.task_moves import CLOSE, Mover
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.llm.choice import Model
 
-_LAST_LINES = 3
+CLOSES = "evaluate.closes"
 _BELOW = "All criteria are met, but too few of the last verdicts agreed with people, so a person decides."
 _NO_JUDGE = "It needs a judgement, and no model is set (llm.evaluate_model)."
 
@@ -109,7 +111,7 @@ def _checked(vault: Vault, caller: Caller, work: Work, one: Criterion) -> Criter
     try:
         found = _command(vault, work, one.check) if one.kind == COMMAND else _rule(vault, caller, work, one.check)
     except ClawmemError as problem:
-        found = (UNDECIDED, f"{problem.message} {problem.hint}".strip(), 0.0)
+        found = (UNDECIDED, problem.message, 0.0)
     took = round((time.monotonic() - started) * 1000)
     return CriterionResult(
         one.text, one.kind, found[0], shortened(found[1]), found[2], one.kind, milliseconds=took
@@ -150,13 +152,14 @@ def _record(scope: WriteScope, task: Task, work: str, results: tuple[CriterionRe
     evaluations = read_evaluations(scope)
     evaluation = Evaluation(
         new_id(PREFIX, caller.entropy, {one.id for one in evaluations}), stamp(caller.now), task.slug, task.workflow,
-        work, found, verdict, reason, results, caller.agent or "a person",
+        work, found, verdict, reason, results, mover(scope).signed or mover(scope).name,
     )  # fmt: skip
     proposals = _escalated(scope, task, evaluation) if verdict == ESCALATE else ()
     writes = {
         **decisions.writes,
         EVALUATIONS: render_evaluations([*evaluations, evaluation]),
         **proposal_writes(proposals),
+        **(_closing(task, evaluation) if verdict == PASS and vault.settings.flag(CLOSES) else {}),
     }
     said = trailers("evaluate", agent=caller.agent, session=caller.session)
     change = Change(
@@ -165,6 +168,14 @@ def _record(scope: WriteScope, task: Task, work: str, results: tuple[CriterionRe
     )  # fmt: skip
     commit = scope.commit([change])[-1]
     return EvaluateResult(evaluation, next(iter(proposals), None), commit, scope.notices)
+
+
+def _closing(task: Task, evaluation: Evaluation) -> dict[str, bytes | None]:
+    """Return the write that closes a task which was handed in, in the name of the evaluation."""
+    if task.state != REVIEW:
+        return {}
+    closed = with_move(task, CLOSE, Mover(evaluation.id, True, evaluation.at), evaluation.reason)
+    return {closed.path: closed.page.encode()}
 
 
 def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> tuple[Proposal, ...]:

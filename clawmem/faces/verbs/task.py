@@ -125,6 +125,10 @@ def reopen(call: Call, task: str, reason: str | None) -> Answer:
 
 def _moved(call: Call, task: str, move: str, reason: str | None = None) -> Answer:
     done: ChangedTask = move_task(call.runtime.vault(), call.runtime.caller(), task, move, reason)
+    if done.commit and move in (CLOSE, REJECT):
+        from clawmem.governance.alignment import record_decisions  # only decisions of people are compared
+
+        record_decisions(call.runtime.vault(), call.runtime.caller())
     words = _DID[move] if done.commit else _UNCHANGED
     lines = [words.format(title=done.task.title, state=done.task.state)]
     lines += task_lines(done.task)[1:] if move == TAKE else []
