@@ -105,7 +105,7 @@ def verdict_of(results: Sequence[CriterionResult], least: float) -> tuple[str, s
         return ESCALATE, "The task has no acceptance list."
     if len(sure) < len(results):
         return ESCALATE, f"{len(results) - len(sure)} of {len(results)} criteria are undecided."
-    return PASS, f"All {len(results)} criteria are met."
+    return PASS, f"{len(results)} of {len(results)} criteria are met."
 
 
 def shortened(evidence: str) -> str:
