@@ -61,7 +61,7 @@ def add_tasks(vault: Vault, caller: Caller, new: Sequence[NewTask], keys: Mappin
 def _task(work: WriteScope, new: NewTask, keys: Mapping[str, Any], made: Container[str]) -> Task:
     """Return a new task with a slug that no file has."""
     title = check_statement(new.title, "title")
-    path = task_path(_free_slug(work, title, made))
+    path = task_path(free_slug(work, title, made))
     state = {} if not new.checked else {"state": DONE if work.caller.agent is None else REVIEW}
     page = new.page if new.page else new_page(title, {**keys, **state}, new.about, new.acceptance)
     check_visible(page, "task")
@@ -73,7 +73,8 @@ def _task(work: WriteScope, new: NewTask, keys: Mapping[str, Any], made: Contain
     return with_values(task, {"title": task.title, "state": task.state, **keys})
 
 
-def _free_slug(work: WriteScope, title: str, made: Container[str]) -> str:
+def free_slug(work: WriteScope, title: str, made: Container[str]) -> str:
+    """Return a slug for a title that no file of the vault has, and none in `made`."""
     name = as_one_file(slug(title)) or "task"
     name = f"{name}-task" if name == "readme" else name
     number, free = 1, name

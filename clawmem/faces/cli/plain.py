@@ -23,7 +23,7 @@ def run_plain(arguments: Sequence[str]) -> int | None:
 
         return bounded(arguments, lambda: answer(" ".join(arguments)))
     call = plain_call(arguments)
-    return None if call is None else bounded(arguments, lambda: run_command(*call))
+    return None if call is None else bounded(arguments, lambda: run_command(*call, verb_of(arguments)))
 
 
 def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[str, Any]] | None:
@@ -79,6 +79,13 @@ def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any
     if any(one.required and one.name not in given for one in parameters):
         return None
     return {one.name: given.get(one.name, one.default) for one in parameters}
+
+
+def verb_of(arguments: Sequence[str]) -> str:
+    """The name of the command that a plain command line calls, such as `remember` or `task take`."""
+    start = _verb_at(arguments)
+    name = ALIASES.get(arguments[start], arguments[start])
+    return name if isinstance(load(name), Command) else " ".join((name, *arguments[start + 1 : start + 2]))
 
 
 def _verb_at(arguments: Sequence[str]) -> int:

@@ -17,7 +17,7 @@ TASK_SHAPE = {
 
 def task_data(one: Task) -> dict[str, Any]:
     """A task as callers of --json get it: every key is always there."""
-    left = ("acceptance", "body", "extra", "page")
+    left = ("acceptance", "body", "extra", "page", "foreign")
     data = {key: value for key, value in one._asdict().items() if key not in left}
     return {**data, "path": one.path, "acceptance": [item._asdict() for item in one.acceptance]}
 

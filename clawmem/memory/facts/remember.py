@@ -7,7 +7,7 @@ from clawmem.errors import ClawmemError, InvalidInput, SecretFound
 from clawmem.index.search.lookup import PlacedFact, TakenIds, entity_exists, resolve_id
 from clawmem.memory.entities.places import entity_for_draft, expand_own, new_entity_files, resolve_entity
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
-from clawmem.memory.permission import check_author
+from clawmem.memory.permission import check_author, check_scope_right
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import fact_to_line
@@ -163,6 +163,7 @@ class FactPlanner:
         """Return the result for the draft, and its change (None if nothing changes)."""
         work = self._work
         check_author(work.caller, draft.fact.agent)
+        check_scope_right(work.vault, work.caller, draft.fact)
         entity = entity_for_draft(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
         if entity not in self._batches:

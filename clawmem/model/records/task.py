@@ -24,7 +24,19 @@ VERDICTS = {PASS: DONE, REJECT: REJECTED}
 FIRST, LAST, USUAL = 1, 5, 3
 """The priorities: 1 comes first, 5 last; 3 is that of a task that names none."""
 
-_TEXTS = ("title", "workflow", "holder", "since", "verdict", "decided", "decided_by", "reason", "origin", "url")
+_TEXTS = (
+    "title",
+    "workflow",
+    "holder",
+    "since",
+    "verdict",
+    "decided",
+    "decided_by",
+    "reason",
+    "origin",
+    "url",
+    "foreign",
+)
 KEYS = (*_TEXTS, "state", "priority")
 _HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<words>.*?)\s*#*\s*")
 _ACCEPTANCE = re.compile(r"acceptance(?: criteria| list)?:?", re.IGNORECASE)
@@ -47,9 +59,9 @@ class Task(NamedTuple):
     """A task. `priority` is 1 (first) to 5. `since` is when clawmem last changed its state, ISO 8601 UTC.
 
     `verdict` (`pass` or `reject`), `decided`, `decided_by` and `reason` say how it was closed; a task whose state a
-    person changed with an editor has none of them. `origin` is `<adapter>:<id>` where an adapter brought it, and `url`
-    its address there. `body` is the page below the front matter, `extra` the keys that this version does not know, and
-    `page` the whole file."""
+    person changed with an editor has none of them. `origin` is `<workflow>/<adapter>:<id>` where an adapter brought it,
+    `url` its address there, and `foreign` what the foreign system said last, as JSON. `body` is the page below the
+    front matter, `extra` the keys that this version does not know, and `page` the whole file."""
 
     slug: str
     title: str
@@ -64,6 +76,7 @@ class Task(NamedTuple):
     reason: str | None = None
     origin: str | None = None
     url: str | None = None
+    foreign: str | None = None
     acceptance: tuple[AcceptanceItem, ...] = ()
     body: str = ""
     extra: Mapping[str, Any] = {}

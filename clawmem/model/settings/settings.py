@@ -320,6 +320,20 @@ OF_AGENTS = (
         "what the context of the agent is about: entities or folders such as projects; its own facts and the most"
         " important ones are always in it",
     ),
+    Setting(
+        "verbs",
+        "names",
+        "all",
+        "which verbs the agent may use, such as `recall, remember, task take`; a group's name is all of it",
+    ),
+    Setting(
+        "scopes",
+        "names",
+        "all",
+        "the scopes in which the agent may write facts; a fact without one counts as organisation",
+        choices=("all", "project", "team", "framework", "organisation"),
+    ),
+    Setting("cents", "float", 1e6, "the most that models may cost for the agent in one day (UTC), in cents", 0, 1e6),
 )
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}

@@ -10,9 +10,8 @@ PLACES = ("own", "life", "records", "settings", "all")
 
 
 class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, optional, variable, words, entity, places, routes,
-    delegations or choice), default and
-    meaning.
+    """One key: its kind (int, float, bool, text, optional, variable, words, names, entity, places, routes, delegations
+    or choice), default and meaning.
 
     `offline` holds the values of a local key with which nothing is sent anywhere. `former` holds earlier defaults: the
     `clawmem.yaml` of an older vault contains them, and suggests nothing by it.
@@ -43,6 +42,8 @@ def check_value(setting: Setting, value: object) -> Value:
         return _words(setting, value)
     if setting.kind in ("routes", "delegations"):
         return _routes(setting, value)
+    if setting.kind == "names":
+        return _names(setting, value)
     if setting.kind in ("optional", "variable") and isinstance(value, str) and "\n" not in value:
         return _variable(setting, value.strip()) if setting.kind == "variable" else value.strip()
     if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
@@ -85,6 +86,17 @@ def _words(setting: Setting, value: object) -> str:
     if any("\n" in one for one in given) or (given and not given[0].strip()):
         raise wrong_value(setting, value)
     return shlex.join(given)
+
+
+def _names(setting: Setting, value: object) -> str:
+    """Read names, as a list or as text separated by commas; with `choices`, only those."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise wrong_value(setting, value)
+    names = [" ".join(one.split()) for one in listed]
+    if not names or "" in names or (setting.choices and not set(names) <= set(setting.choices)):
+        raise wrong_value(setting, value)
+    return ", ".join(dict.fromkeys(names))
 
 
 def _places(setting: Setting, value: object) -> str:
@@ -154,6 +166,9 @@ def describe_values(setting: Setting) -> str:
         return "the name of an entity, such as areas/general"
     if setting.kind == "places":
         return f"places: {', '.join(PLACES)}, an entity, a root such as projects, or @AGENT"
+    if setting.kind == "names":
+        among = f" among {', '.join(setting.choices)}" if setting.choices else ""
+        return f"names separated by commas{among}"
     if setting.kind == "optional":
         return "text on one line, or nothing"
     if setting.kind == "variable":
