@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import tarfile
@@ -13,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, Refused
-from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import git_dir_of, read_head
+from clawmem.vault.git.snapshot import resolve_commit, write_snapshot
 from clawmem.vault.vault import Vault
 
 NO_WORK = "none"
@@ -77,13 +76,13 @@ def _export(vault: Vault, named: str, working_folder: Path, target: Path) -> tup
     root = next((one for one in (here, *here.parents) if git_dir_of(one) is not None), None)
     if root is None or root.is_relative_to(vault.root.resolve()):
         raise NotFound(f"There is no file or folder '{named}'.", _HINT)
-    git = Git(root, vault.environment)
-    found = git.try_run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
-    if not found:
+    commit = resolve_commit(root, vault.environment, named)
+    if commit is None:
         raise NotFound(f"There is no file, folder or commit '{named}' in {root}.", _HINT)
-    commit = found.decode().strip()
-    with tarfile.open(fileobj=io.BytesIO(git.run("archive", "--format=tar", commit))) as archive:
-        archive.extractall(target, filter="data")
+    try:
+        write_snapshot(root, vault.environment, commit, target)
+    except tarfile.TarError as problem:
+        raise Refused(f"The files of {named} cannot be written: {problem}.", "Check the commit out yourself.") from None
     return root, commit
 
 

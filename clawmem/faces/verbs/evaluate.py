@@ -18,7 +18,17 @@ from clawmem.governance.allowed_commands import (
 )
 from clawmem.model.records.alignment import Agreement
 from clawmem.model.records.allowed_command import AllowedCommand, render_allowed, shown_words
-from clawmem.model.records.criterion import COMMAND, ESCALATE, FAIL, KINDS, PASS, RESULTS, VERDICTS, criteria_of
+from clawmem.model.records.criterion import (
+    COMMAND,
+    ESCALATE,
+    FAIL,
+    KINDS,
+    PASS,
+    RESULTS,
+    UNDECIDED,
+    VERDICTS,
+    criteria_of,
+)
 from clawmem.vault.state.allowed_commands import read_allowed
 
 _NOT_CHECKED = "Not checked: what these files read or start in turn. --pin FILE adds a file that must not change."
@@ -42,7 +52,9 @@ def task(call: Call, task: str, work: str | None) -> Answer:
     record.pop("extra")
     waiting = done.proposal.id if done.proposal else None
     data = {**record, "proposal": waiting, "commit": done.commit}
-    return Answer(data, lines, done.notices, _EXIT[found.verdict])
+    unchecked = any(one.kind == COMMAND and one.result == UNDECIDED for one in found.results)
+    hint = f"A person sees and allows the commands of the task: `clawmem evaluate allow --task {found.task}`."
+    return Answer(data, lines, done.notices, _EXIT[found.verdict], talk=(hint,) if unchecked else ())
 
 
 def alignment(call: Call) -> Answer:
