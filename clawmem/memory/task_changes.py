@@ -11,7 +11,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import moment_of, stamp
-from clawmem.model.language.text import check_statement, counted
+from clawmem.model.language.text import check_statement
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.claims import TASK as CLAIMED
@@ -100,4 +100,4 @@ def _unchecked(task: Task, move: str) -> tuple[str, ...]:
     left = sum(not one.checked for one in task.acceptance)
     if move != CLOSE or not left:
         return ()
-    return (f"{left} of {counted(len(task.acceptance), 'criterion', 'criteria')} are not checked",)
+    return (f"criteria that are not checked: {left} of {len(task.acceptance)}",)

@@ -58,6 +58,9 @@ def add(
 
 def list_(call: Call, state: list[str] | None, workflow: str | None, holder: str | None, limit: int | None) -> Answer:
     """List the tasks that are not closed, by priority; with --state, those in that state."""
+    unknown = next((one for one in state or () if one not in (*STATES, "all")), None)
+    if unknown is not None:
+        raise InvalidInput(f"'{unknown}' is not a state of a task.", f"Choose one of {', '.join(STATES)}, all.")
     vault, caller = call.runtime.vault(), call.runtime.caller()
     check_reads(vault, caller)
     listed = list_tasks(vault)
