@@ -148,9 +148,11 @@ def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
         return reported(arguments, problem)
 
 
-def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str, Any]) -> int:
-    """Call a command with its values and those of the common options, print its answer, return its exit code."""
+def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str, Any], verb: str = "") -> int:
+    """Call a command with its values and those of the common options, print its answer, return its exit code. `verb` is
+    its name, which an agent must be allowed to use."""
     call = Terminal(from_process(common["vault"], common["agent"]), common["json"], common["quiet"])
+    call.runtime.check_verb(verb)
     if common["jsonl"] or common["fields"] is not None:
         from clawmem.faces.parts.records import selection  # few calls ask for records
 

@@ -35,6 +35,8 @@ OTHERWISE = {
     "clawmem llm test": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
     "clawmem mcp --agent claude-code": REFUSED,
+    "clawmem evaluate allow 'make test' --work boat --pin Makefile": REFUSED,
+    "clawmem review delegate promotion night-clerk --entity 'projects/*'": REFUSED,
 }
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
@@ -56,6 +58,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "facts.jsonl": '{"fact": "Jane likes tea."}',
         "answer.json": '{"facts": [], "read": []}',
         "report.md": "# Boats\n\nThe boat Bucket weighs 900 kilograms and needs a winch of 2 tons.",
+        "todo.md": "- [ ] Buy paint.\n  - [ ] It is blue.\n- [x] Buy a brush.",
         "end.json": json.dumps(EXAMPLE),
         "the-secret": "100 euros",
         "requests.jsonl": '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
@@ -112,6 +115,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
     decision = call("clawmem decision add 'Stream uploads.' --why 'Memory.'")["facts"][0]["id"]
     session = call("clawmem session start --task boats")["session"]["id"]
+    call("clawmem task add 'Paint the boat'")
     checksum = hashlib.sha256(PROGRAMS["tickets"].encode()).hexdigest()
     call(f"clawmem config set adapters.allowed {checksum} --user")
     call("clawmem backup ~/copies/laptop.clawmem")
