@@ -45,13 +45,19 @@ def run_within_limits(
 
 
 def run_in_folder(
-    words: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str], most: int, most_errors: int
+    words: Sequence[str],
+    folder: Path,
+    seconds: float,
+    environment: Mapping[str, str],
+    most: int,
+    most_errors: int,
+    given: bytes = b"",
 ) -> ProgramRun:
-    """Run the program once in a folder, without input, within the limits of `run_within_limits`.
+    """Run the program once in a folder, with `given` on stdin, within the limits of `run_within_limits`.
 
     On Linux, processes that left its process group are killed, too. No thread may start a process meanwhile."""
     with _orphans_killed() as kill_orphans:
-        return _run(words, b"", seconds, environment, folder, (most, most_errors), kill_orphans)
+        return _run(words, given, seconds, environment, folder, (most, most_errors), kill_orphans)
 
 
 def _run(

@@ -135,8 +135,8 @@ def find_allowed(vault: Vault, text: str, folder: Path, place: Path | None = Non
     return found
 
 
-def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None) -> CommandRun:
-    """Run an allowed command in a folder, as `find_allowed` finds it, and return what it did.
+def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None, given: bytes = b"") -> CommandRun:
+    """Run an allowed command in a folder, as `find_allowed` finds it, with `given` on stdin. Return what it did.
 
     Raise Refused if it is not allowed, cannot be started, or one of its files changed while it ran."""
     allowed = find_allowed(vault, text, folder, place)
@@ -149,7 +149,7 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
             "TMPDIR": private,
         }  # fmt: skip
         try:
-            done = run_in_folder(words, folder, seconds, environment, most, _MOST_ERRORS)
+            done = run_in_folder(words, folder, seconds, environment, most, _MOST_ERRORS, given)
         except OSError as problem:
             raise Refused(f"The program {program} cannot be started: {problem.strerror}.", _START) from None
     changed = _changed_file(vault, allowed, folder)

@@ -183,7 +183,7 @@ def _sized(call: Call, name: str, size: int | None) -> Suite:
 
 
 def _runner(call: Call, home: str, judge: Judge) -> SuiteRunner:
-    from clawmem.governance.suites.graders import all_graders
+    from clawmem.governance.suites.graders import all_graders, command_grader
     from clawmem.governance.suites.run import SuiteRunner
     from clawmem.runtime import Runtime
 
@@ -196,7 +196,8 @@ def _runner(call: Call, home: str, judge: Judge) -> SuiteRunner:
         runtime = Runtime(pinned, given.root, str(given.root))
         return tuple(call.run_inner(given.words, runtime, given.given.encode()))  # type: ignore[return-value]
 
-    return SuiteRunner(run_command, environment, all_graders(judge))
+    command = command_grader(call.runtime.vault, call.runtime.working_folder)
+    return SuiteRunner(run_command, environment, all_graders(judge, command))
 
 
 def _failing(suites: Sequence[Suite], runs: Sequence[EvalRun]) -> list[tuple[str, int]]:

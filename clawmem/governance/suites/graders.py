@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.errors import ClawmemError, Refused
+from clawmem.errors import ClawmemError, NotFound, NoVault, Refused
+from clawmem.model.language.text import one_line
 from clawmem.model.records.eval_run import FAILED, PASSED, UNJUDGED
 from clawmem.model.records.suite import ASSERTIONS, OWN_ASSERTIONS, Assertion, SuiteTest, filled
+from clawmem.vault.vault import Vault
 
 GROUP = "clawmem.graders"
 # Seconds for one regular expression: a suite is written by whoever may write to the vault.
@@ -213,7 +216,25 @@ def _results(output: str) -> Sequence[str]:
     return [json.dumps(one, ensure_ascii=False) for one in sorted(hits, key=lambda one: one.get("rank") or len(hits))]
 
 
-def _command_not_allowed(given: GraderInput) -> Grade:
+def command_grader(own: Callable[[], Vault], folder: Path) -> Grader:
+    """Return the grader `command`: an allowed command, run in a folder with the output on stdin, ends with exit code 0.
+
+    Where nobody allowed it on this machine, nothing is judged, which is not passed."""
+
+    def grader(given: GraderInput) -> Grade:
+        from clawmem.governance.allowed_commands import run_command  # only where a suite has a command
+
+        try:
+            done = run_command(own(), given.value, folder, given=given.output.encode())
+        except (Refused, NotFound, NoVault) as problem:
+            return Grade(None, 0.0, f"not judged: {problem.message}")
+        said = one_line(done.errors or done.output)
+        return _yes(done.code == 0, f"{done.ended or f'exit code {done.code}'} {_short(said) if said else ''}".rstrip())
+
+    return grader
+
+
+def _no_command(given: GraderInput) -> Grade:
     return Grade(None, 0.0, "not judged: commands cannot be run here")
 
 
@@ -237,5 +258,5 @@ _GRADERS: Mapping[str, Grader] = {
     "is-json": _is_json,
     "json-path": _json_path,
     "recall-at-k": _recall_at_k,
-    "command": _command_not_allowed,
+    "command": _no_command,
 }

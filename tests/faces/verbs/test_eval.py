@@ -9,6 +9,9 @@ from pathlib import Path
 from junitparser import JUnitXml
 
 from clawmem.errors import REFUSED, USAGE
+from clawmem.governance.allowed_commands import allow_command, plan_command
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
 SUITE = """\
@@ -203,3 +206,27 @@ def test_the_answer_for_promptfoo_grades_what_promptfoo_does_not_know(clawmem: C
     assert clawmem("eval", "answer", "x", "{}", "[]").code == USAGE
     clawmem("remember", "The sail is white.", "--entity", "projects/boat")
     assert "The sail is white." in clawmem("eval", "answer", "Which colour is the sail?").out
+
+
+def test_a_command_grades_only_after_a_person_allowed_it(
+    clawmem: Command, vault_root: Path, tmp_path: Path, environment: dict[str, str], caller: Caller
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "short.sh").write_text("#!/bin/sh\nread line && test ${#line} -lt 20\n")
+    (work / "short.sh").chmod(0o755)
+    path = write(vault_root, "red")
+    own = "metadata: {assert: [{type: command, value: ./short.sh}]}"
+    path.write_text(path.read_text().replace("[{type: llm-rubric, value: is polite}]", "[]\n    " + own))
+
+    def graded() -> tuple[str, str]:
+        done = clawmem("eval", "run", "boats", "--json", cwd=work, env={"CLAWMEM_VAULT": str(vault_root)})
+        score = done.data["runs"][0]["scores"][3]
+        return score["outcome"], " ".join(score["reasons"])
+
+    assert graded()[0] == "not judged" and "is not allowed" in graded()[1]
+    own_vault = Vault(vault_root, environment)
+    allow_command(own_vault, caller, plan_command(own_vault, caller, "./short.sh", work))
+    assert graded() == ("passed", "")
+    (work / "short.sh").write_text("#!/bin/sh\nexit 0\n")
+    assert graded()[0] == "not judged", "the file has changed"
