@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from junitparser import JUnitXml
 
@@ -195,8 +196,8 @@ def test_a_failure_becomes_a_test_that_fails_until_it_is_mended(clawmem: Command
 
 
 def test_the_answer_for_promptfoo_grades_what_promptfoo_does_not_know(clawmem: Command) -> None:
-    metadata = {"fixtures": ["remember 'The boat is red.' --entity=projects/boat"], "assert": []}
-    test = {"vars": {"question": "Which colour is the boat?"}, "metadata": metadata}
+    metadata: dict[str, Any] = {"fixtures": ["remember 'The boat is red.' --entity=projects/boat"], "assert": []}
+    test: dict[str, Any] = {"vars": {"question": "Which colour is the boat?"}, "metadata": metadata}
     test["assert"] = [{"type": "icontains", "value": "red"}]
     done = clawmem("eval", "answer", "x", "{}", json.dumps({"vars": {}, "test": test}))
     assert (done.code, "The boat is red." in done.out) == (0, True)
@@ -230,3 +231,27 @@ def test_a_command_grades_only_after_a_person_allowed_it(
     assert graded() == ("passed", "")
     (work / "short.sh").write_text("#!/bin/sh\nexit 0\n")
     assert graded()[0] == "not judged", "the file has changed"
+
+
+def test_a_rubric_is_judged_by_the_model_which_must_quote(
+    clawmem: Command, vault_root: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    path = {"PATH": f"{tools}:{environment['PATH']}"}
+
+    def judged(answer: dict[str, object]) -> tuple[str, str]:
+        program = tools / "claude"
+        program.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(answer)}'\n")
+        program.chmod(0o755)
+        done = clawmem("eval", "run", "boats", "--json", env=path)
+        score = done.data["runs"][0]["scores"][3]
+        return score["outcome"], " ".join(score["reasons"])
+
+    write(vault_root, "red")
+    for key, value in (("llm.preset", "claude"), ("llm.kept_answers", "0"), ("llm.model", "command")):
+        assert clawmem("config", "set", "--user", key, value, env=path).code == 0
+    good = {"pass": True, "score": 0.8, "quote": "The boat Bucket is red.", "reason": "It is polite."}
+    assert judged(good) == ("passed", "")
+    assert judged({**good, "quote": "The boat is made of gold."})[0] == "not judged"
+    assert judged({**good, "pass": False, "score": 0, "reason": "It is rude."}) == ("failed", "llm-rubric: It is rude.")
