@@ -119,7 +119,7 @@ def new_decisions(work: WriteScope) -> NewDecisions:
     held = read_alignment(work)
     known = {one.id for one in held}
     least = work.vault.settings.number(LEAST)
-    last: dict[str, Evaluation] = {one.task: one for one in read_evaluations(work)}
+    last: dict[str, Evaluation] = {one.task: one for one in sorted(read_evaluations(work), key=lambda one: one.at)}
     entries, tasks = [], dict[str, Task]()
     for task in list_tasks(work.vault).tasks:
         evaluation = last.get(task.slug)

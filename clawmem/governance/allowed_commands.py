@@ -35,6 +35,8 @@ from clawmem.vault.state.allowed_commands import change_allowed, read_allowed
 from clawmem.vault.vault import Vault
 
 SECONDS, OUTPUT = "evaluate.timeout_seconds", "evaluate.output_bytes"
+# What a command does with clawmem, an agent does: so it cannot allow another command.
+AS_AGENT = "command"
 _MOST_ERRORS = 20_000
 _LARGEST = 1_000_000_000
 _DEEPEST = 4
@@ -146,7 +148,7 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
     with TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as private:
         environment = {
             **allowed.environment, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",
-            "TMPDIR": private,
+            "TMPDIR": private, "CLAWMEM_AGENT": AS_AGENT,
         }  # fmt: skip
         try:
             done = run_in_folder(words, folder, seconds, environment, most, _MOST_ERRORS, given)

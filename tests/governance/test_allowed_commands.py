@@ -24,6 +24,7 @@ from clawmem.governance.allowed_commands import (
     run_command,
 )
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.task import new_page
 from clawmem.vault.state.allowed_commands import FILE, read_allowed
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -223,7 +224,10 @@ def test_the_environment_is_fixed(
     for name, value in bad.items():
         monkeypatch.setenv(name, value)
     done = run_command(Vault(vault.root, {**environment, **bad, "HOME": environment["HOME"]}), command, work)
-    assert (done.code, done.output) == (0, "['HOME', 'LANG', 'LC_ALL', 'NO_COLOR', 'PATH', 'TERM', 'TMPDIR']\n")
+    assert (done.code, done.output) == (
+        0,
+        "['CLAWMEM_AGENT', 'HOME', 'LANG', 'LC_ALL', 'NO_COLOR', 'PATH', 'TERM', 'TMPDIR']\n",
+    )
     assert not (tmp_path / "evil.log").exists()
 
 
@@ -422,6 +426,29 @@ def test_the_verb_shows_asks_and_refuses(clawmem: Command, vault: Vault, work: P
     assert clawmem("evaluate", "allow", "--list", "--json").data["commands"] == []
     assert clawmem("evaluate", "allow").code == 2
     assert clawmem("log").out.count("\n") == 1, "nothing of this is in the vault"
+
+
+def test_a_person_at_a_terminal_is_asked(vault: Vault, work: Path, environment: dict[str, str]) -> None:
+    page = new_page("Check", {}, acceptance=(("`command: ./check.sh`", False), ("command: ./check.sh twice", False)))
+    (vault.root / "tasks/check.md").write_text(page)
+    call = [sys.executable, "-m", "clawmem", "evaluate", "allow", "--task", "check", "--work", str(work)]
+    for typed, code, held in ((b"n\n", 130, 0), (b"y\nn\n", 130, 1), (b"y\n", 0, 2)):
+        terminal, stdin = os.openpty()
+        os.write(terminal, typed)
+        done = subprocess.run(call, cwd=vault.root, env=environment, stdin=stdin, capture_output=True, timeout=60)
+        os.close(stdin)
+        os.close(terminal)
+        assert done.returncode == code, done.stderr
+        assert b"Allow this command on this machine?" in done.stderr
+        assert len(read_allowed(vault)) == held
+
+
+def test_a_command_cannot_allow_another_one(vault: Vault, work: Path, allow: Allow) -> None:
+    call = f"'{sys.executable}' -m clawmem --vault '{vault.root}' evaluate allow ./evil.sh --work '{work}'"
+    _script(work / "check.sh", f"cd /; {call} --yes 0123456789abcdef")
+    allow("./check.sh")
+    done = run_command(vault, "./check.sh", work)
+    assert (done.code, "An agent may not allow a command" in done.errors) == (1, True), done.errors
 
 
 def test_what_is_found_is_what_runs(vault: Vault, work: Path, allow: Allow) -> None:

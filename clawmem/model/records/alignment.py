@@ -106,7 +106,7 @@ def _sure_result(one: CriterionResult, least: float) -> str:
 
 def report_of(entries: Sequence[AlignmentEntry], window: int) -> AlignmentReport:
     """Return the report. `window` is how many of the last decisions that count `last` covers."""
-    ordered = sorted(entries, key=lambda one: (one.at, one.id))
+    ordered = _each_once(entries)
     workflows = sorted({one.workflow or "" for one in ordered})
     return AlignmentReport(
         agreement_of(one.outcome for one in ordered),
@@ -122,8 +122,16 @@ def report_of(entries: Sequence[AlignmentEntry], window: int) -> AlignmentReport
 
 def last_agreement(entries: Iterable[AlignmentEntry], window: int) -> Agreement:
     """Return the agreement over the last decisions on which the evaluator had a verdict of its own."""
-    counted = sorted((one for one in entries if one.outcome != OPEN), key=lambda one: (one.at, one.id))
+    counted = [one for one in _each_once(entries) if one.outcome != OPEN]
     return agreement_of(one.outcome for one in counted[-window:])
+
+
+def _each_once(entries: Iterable[AlignmentEntry]) -> list[AlignmentEntry]:
+    """Return the entries by time. Of several that two machines recorded about one evaluation, the first counts."""
+    found: dict[str, AlignmentEntry] = {}
+    for one in sorted(entries, key=lambda one: (one.at, one.id)):
+        found.setdefault(one.id, one)
+    return list(found.values())
 
 
 def agreement_of(outcomes: Iterable[str]) -> Agreement:

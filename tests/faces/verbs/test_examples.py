@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from clawmem.errors import DONE, REFUSED, USAGE
+from clawmem.errors import DONE, PARTIAL, REFUSED, USAGE
 from clawmem.faces.cli.app import run
-from clawmem.faces.cli.plain import run_plain
+from clawmem.faces.cli.plain import run_plain, with_usual_word
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import EXAMPLES
 from clawmem.model.records.handover import EXAMPLE
@@ -35,6 +35,8 @@ OTHERWISE = {
     "clawmem llm test": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
     "clawmem mcp --agent claude-code": REFUSED,
+    "clawmem evaluate paint-the-boat --work boat": PARTIAL,
+    "clawmem evaluate task paint-the-boat": PARTIAL,
     "clawmem evaluate allow 'make test' --work boat --pin Makefile": REFUSED,
     "clawmem review delegate promotion night-clerk --entity 'projects/*'": REFUSED,
 }
@@ -58,6 +60,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "facts.jsonl": '{"fact": "Jane likes tea."}',
         "answer.json": '{"facts": [], "read": []}',
         "report.md": "# Boats\n\nThe boat Bucket weighs 900 kilograms and needs a winch of 2 tons.",
+        "boat/Makefile": "test:\n\ttrue",
         "todo.md": "- [ ] Buy paint.\n  - [ ] It is blue.\n- [x] Buy a brush.",
         "end.json": json.dumps(EXAMPLE),
         "the-secret": "100 euros",
@@ -178,7 +181,8 @@ def test_examples(name: str, run_line: Run) -> None:
     assert 1 <= len(examples) <= 3
     fitted = 0
     for example in examples:
-        assert [words for words in clawmem_calls(example) if " ".join(words).startswith(name)], example
+        calls = [" ".join(with_usual_word(words)) for words in clawmem_calls(example)]
+        assert [call for call in calls if call.startswith(name)], example
         if "--jsonl" in example and all("--jsonl" not in one.flags for one in COMMANDS[name].parameters):
             code, printed = run_line(example)
             fields = re.search(r"--fields (\S+)", example)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import Unreadable
+from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.records.alignment import (
     AlignmentEntry,
     agreement_of,
@@ -62,6 +63,16 @@ def test_the_report_of_twenty_decisions_is_right_to_the_digit() -> None:
     assert report_of(entries, 5).last == (5, 0, 0, 0)
     assert report_of(entries, 9).last == (7, 1, 1, 0)
     assert report_of(list(reversed(entries)), 9) == report_of(entries, 9)
+    twice = [*entries, *(one._replace(at="2026-12-01T09:00:00Z", outcome="false pass") for one in entries)]
+    assert report_of(twice, 9) == report_of(entries, 9), "two machines may record the same decision"
+
+
+def test_two_machines_append_to_the_log() -> None:
+    lines = [render_alignment([one]) for one in _entries()]
+    base = b"".join(lines[:3])
+    merged = merge_file("governance/alignment.jsonl", base, base + lines[3] + lines[4], base + lines[5])
+    assert merged.content is not None
+    assert sorted(parse_alignment(merged.content, "a", parse_yaml), key=lambda one: one.at) == _entries()[:6]
 
 
 def test_the_logs_can_be_read_again() -> None:
