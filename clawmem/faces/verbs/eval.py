@@ -21,7 +21,7 @@ from clawmem.model.records.eval_run import (
     changes_between,
     regressions,
 )
-from clawmem.model.records.suite import ARMS, REGRESSION, SUITE_KINDS, Suite
+from clawmem.model.records.suite import ARMS, MOST_TESTS, REGRESSION, SUITE_KINDS, Suite
 
 if TYPE_CHECKING:
     from clawmem.governance.suites.graders import Judge
@@ -237,7 +237,7 @@ def _write(path: str, text: str) -> None:
 
 
 _SUITE = Parameter("suite", "The name of the suite, such as memory.", completes="suite")
-_SIZE = Parameter("size", "Tests in each category of a generated suite.", ("--size",), int, least=1, most=400)
+_SIZE = Parameter("size", "Tests in each category of a generated suite.", ("--size",), int, least=1, most=MOST_TESTS)
 _OUTCOME = set(OUTCOMES)
 _CHANGE = {"suite": str, "test": str, "arm": str, "before": (_OUTCOME, None), "after": (_OUTCOME, None)}
 _SCORE = {"test": str, "arm": str, "outcome": _OUTCOME, "score": float, "reasons": [str], "labels": {str: object}}

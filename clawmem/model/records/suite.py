@@ -21,6 +21,8 @@ EMPTY, COPY = "empty", "copy"
 MEMORY, FILES, WITHOUT = "memory", "files", "without"
 ARMS = (MEMORY, FILES, WITHOUT)
 DEFAULT_NOW, DEFAULT_BUDGET = "2026-01-05T09:00:00Z", 800
+MOST_TESTS = 400
+"""The tests in each category of a generated suite: whoever may write a suite must not be able to stop a machine."""
 PROMPTS, PROVIDERS = ("{{question}}{{command}}",), ("exec: clawmem eval answer",)
 
 # What an assertion's `value` must be.
@@ -42,6 +44,7 @@ ASSERTIONS: Mapping[str, str] = {
 OWN_ASSERTIONS: Mapping[str, str] = {"json-path": ANY, "recall-at-k": ANY, "command": TEXT}
 """The types that only clawmem has. They, and those of plugins, stand in `metadata.assert` of a test."""
 
+_MOST = 1_000_000_000
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 _KEYS = ("description", "metadata", "prompts", "providers", "tests")
 METADATA_KEYS = ("kind", "now", "seed", "vault", "budget", "arms", "fixtures")
@@ -195,7 +198,9 @@ def _fixtures(held: Mapping[str, Any], at: _Keys) -> tuple[Step, ...] | Generate
         given = held["fixtures"]
         _known(given, here, _GENERATED, {})
         return Generated(
-            _text(given, "generate", here), _whole(given, "seed", here, 1), _whole(given, "size", here, 40, least=1)
+            _text(given, "generate", here),
+            _whole(given, "seed", here, 1),
+            _whole(given, "size", here, 40, 1, MOST_TESTS),
         )
     return tuple(_step(one, (*here, place)) for place, one in enumerate(_list(held, "fixtures", at)))
 
@@ -362,10 +367,10 @@ def _choice(held: Mapping[str, Any], key: str, at: _Keys, choices: Sequence[str]
     return str(value)
 
 
-def _whole(held: Mapping[str, Any], key: str, at: _Keys, default: int, least: int = 0) -> int:
+def _whole(held: Mapping[str, Any], key: str, at: _Keys, default: int, least: int = 0, most: int = _MOST) -> int:
     value = held.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise WrongKey((*at, key), f"is not a whole number from {least} on")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise WrongKey((*at, key), f"is not a whole number from {least} to {most:,}")
     return value
 
 

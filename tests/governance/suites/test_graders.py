@@ -70,6 +70,8 @@ def test_recall_at_k_counts_what_it_finds() -> None:
 def test_a_value_of_the_wrong_form_does_not_hold(value: Any) -> None:
     assert one("recall-at-k", value, "x").holds is False
     assert one("json-path", {"path": "$[", "x": value}, "[]").holds is False
+    assert one("json-path", "$[", "[]").holds is False
+    assert "time limit" in one("json-path", "$[?match(@, '(a|aa)+$')]", '["a"]').reason
 
 
 def test_a_pattern_that_takes_too_long_does_not_hold() -> None:
