@@ -122,6 +122,16 @@ class Unreadable(ClawmemError):
         self.line = line
 
 
+class UnreadableKey(Unreadable):
+    """A key of a vault file has a wrong value. `keys` leads to it, with numbers for places in lists."""
+
+    def __init__(self, path: str, keys: tuple[str | int, ...], problem: str, line: int | None = None) -> None:
+        name = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in keys).removeprefix(".")
+        super().__init__(path, line, f"the key '{name}' {problem}" if keys else f"it {problem}")
+        self.keys = keys
+        self.problem = problem
+
+
 class NoVault(ClawmemError):
     """There is no vault at the given place, or none was found."""
 

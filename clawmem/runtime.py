@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused
 from clawmem.model.facts.ids import Entropy
-from clawmem.model.language.dates import moment_of
+from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import check_agent
@@ -123,6 +123,20 @@ class Runtime:
             session=session,
         )
 
+    def check_verb(self, verb: str) -> None:
+        """Raise NotPermitted if this run is for an agent that may not use a verb. A person may use each."""
+        if self._agent is None and not self.environment.get("CLAWMEM_AGENT"):
+            return
+        agent = self.caller().agent
+        try:
+            vault = self.vault()
+        except ClawmemError:
+            return  # without a vault there is nothing to protect, and the verb says what is missing
+        if agent is not None:
+            from clawmem.memory.permission import check_verb  # people need no permission
+
+            check_verb(vault, agent, verb)
+
     def workflow(self, named: str | None = None) -> str | None:
         """Return the workflow: the named one, else CLAWMEM_WORKFLOW, else None. Raise InvalidInput if it is no id."""
         text, rule = named, "--workflow"
@@ -170,7 +184,14 @@ class Runtime:
         model = choose_model(vault.settings, self.environment, task, name)
         if model is None:
             return None
-        return model._replace(answers=KeptAnswers(vault, vault.settings.whole("llm.kept_answers")))
+        model = model._replace(answers=KeptAnswers(vault, vault.settings.whole("llm.kept_answers")))
+        caller = self.caller()
+        if caller.agent is None:
+            return model
+        from clawmem.vault.state.purse import AgentPurse  # people spend from the vault's own limits only
+
+        most = float(vault.settings.agent_value(caller.agent, "cents"))
+        return model._replace(purse=AgentPurse(vault, caller.agent, stamp(caller.now)[:10], most))
 
     def now(self) -> datetime:
         """Return the current time, or the time in CLAWMEM_NOW. Raise InvalidInput if that is not a time."""

@@ -14,7 +14,7 @@ import jsonschema
 from clawmem.faces.parts.command import Command
 from clawmem.faces.parts.parameters import COMMON
 from clawmem.faces.parts.shapes import document_schema
-from clawmem.faces.verbs.table import ALIASES, VERBS, load
+from clawmem.faces.verbs.table import ALIASES, USUAL_WORDS, VERBS, load
 
 _WITH_VALUE = {flag for one in COMMON for flag in one.flags if one.kind is not bool}
 
@@ -59,6 +59,8 @@ def _named(words: Sequence[str]) -> str | None:
     verb = load(name)
     if isinstance(verb, Command):
         return name
+    if names[1:] and names[1] not in verb and name in USUAL_WORDS:
+        return f"{name} {USUAL_WORDS[name]}"
     return f"{name} {names[1]}" if names[1:] and names[1] in verb else None
 
 

@@ -17,6 +17,14 @@ PROPOSAL = (
 )
 OUTCOMES = b'{"changed": "2026-11-20", "outcomes": {"recalled": 1}}\n'
 REDACTIONS = b'{"redactions": [\n  {"at": "2026-11-20T08:00:00Z", "by": "a person", "commits": 1, "base": "02ab"}\n]}\n'
+SUITE = (
+    b"description: Boats\ntests:\n  - description: The boat is blue.\n    vars: {question: Which colour?}\n"
+    b"    assert: [{type: contains, value: blue}]\n"
+)
+RUN = (
+    b'{"id": "run_1", "timestamp": "2026-11-20T08:00:00Z", "suite": "boats", "commit": null, "version": "0.1.0",'
+    b' "checksum": "00", "scores": []}\n'
+)
 
 # By kind: a path, a file that can be read, and one that cannot.
 FILES: dict[str, tuple[str, bytes, bytes]] = {
@@ -44,9 +52,35 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "agent's daily note": ("agents/cli/daily/2026-11-20.md", b"# 2026-11-20\n\n- Rowed.\n", b"Jos\xe9\n"),
     "agent's undated note": ("agents/cli/daily/boats.md", b"# Boats\n", CONFLICT),
     "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
+    "claims of sessions": (
+        "agents/cli/claims.json",
+        b'{"s1": {"seen": "2026-11-20T08:00:00Z", "claims": [{"kind": "task", "what": "boat"}]}}\n',
+        b'{"s1": {"seen": "2026-11-20T08:00:00Z", "claims": [{"kind": "tisk", "what": "boat"}]}}\n',
+    ),
     "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
     "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
     "wiki page": ("wiki/areas/boats.md", b"# Boats\n", CONFLICT),
+    "eval suite": ("governance/evals/boats.yaml", SUITE, b"description: Boats\ntests: {}\n"),
+    "eval runs": ("governance/eval-runs.jsonl", RUN, b'{"id": "run_1"}\n'),
+    "task": (
+        "tasks/paint-the-boat.md",
+        b"---\ntitle: Paint the boat\nstate: open\n---\n\n## Acceptance\n\n- [ ] It is blue.\n",
+        b"---\ntitle: Paint the boat\nstate: started\n---\n",
+    ),
+    "evaluations": (
+        "governance/evaluations.jsonl",
+        b'{"id": "eval_0000abcd", "at": "2026-11-20T08:00:00Z", "task": "paint", "work": "boat", "found": "fail",'
+        b' "verdict": "fail", "reason": "1 of 1 criteria are refuted.", "results": [{"criterion": "rule: exists hull",'
+        b' "kind": "rule", "result": "refuted", "evidence": "No file matches hull.", "confidence": 1.0,'
+        b' "evaluator": "rule", "cents": 0.0, "milliseconds": 3}], "by": "a person"}\n',
+        b'{"id": "eval_0000abcd"}\n',
+    ),
+    "alignment": (
+        "governance/alignment.jsonl",
+        b'{"id": "eval_0000abcd", "at": "2026-11-20T09:00:00Z", "task": "paint", "found": "fail",'
+        b' "verdict": "fail", "ruling": "reject", "outcome": "agreed", "kinds": {"rule": "agreed"}, "by": "Ada"}\n',
+        b'{"id": "eval_0000abcd", "kinds": 3}\n',
+    ),
     "proposal": ("review/prop_0000abcd.json", PROPOSAL, b'{"id": "prop_0000abcd"}\n'),
 }
 for room in ROOMS:

@@ -17,7 +17,7 @@ from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import RETRACTED, Fact, FactLink
-from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.facts.ids import FACT_PREFIX, new_fact_id
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
@@ -31,6 +31,7 @@ from clawmem.model.proposals.promotion import (
     without_place,
 )
 from clawmem.model.proposals.proposal import (
+    DECIDE,
     END,
     LINE,
     MERGE,
@@ -48,18 +49,18 @@ from clawmem.model.proposals.quarantine import orders_in, with_approval
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.layout import CATALOG
 
-_GUARDRAIL = "guardrail"
-_A_PERSON_APPROVES = "A person runs the same command without --agent and CLAWMEM_AGENT."
-
 
 class ApprovalPlan(NamedTuple):
-    """The facts after approval, the outcome of each, the files to write, and the entity or file that changes."""
+    """The facts after approval, the outcome of each, the files to write, and the entity or file that changes.
+
+    `winner` is the fact for which a conflict was decided."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
     writes: dict[str, bytes | None]
     place: str
     supersedes: tuple[str, ...] = ()
+    winner: str | None = None
 
 
 class ApprovalPlace(NamedTuple):
@@ -69,20 +70,30 @@ class ApprovalPlace(NamedTuple):
     writes: dict[str, bytes | None]
 
 
-def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, beside: bool = False) -> ApprovalPlan:
-    """Return the change that approving the proposal makes now.
+def plan_approval(
+    work: WriteScope,
+    proposal: Proposal,
+    reason: str | None,
+    beside: bool = False,
+    keep: str | None = None,
+    by: str = "a person",
+) -> ApprovalPlan:
+    """Return the change that approving the proposal makes now. `by` is who decides, who must be allowed to.
 
-    `beside` keeps the facts that the proposed fact contradicts. Raise Refused if the proposal no longer applies.
+    `beside` keeps the facts that the proposed fact contradicts. `keep` names the fact of a conflict that replaces the
+    others. Raise Refused if the proposal no longer applies.
     """
+    if keep is not None and (beside or proposal.kind != "conflict" or proposal.does != SUPERSEDE):
+        raise Refused("Only in a conflict of facts can one of them be kept.", "Approve it without --keep.")
     if proposal.does == PREDICATE and proposal.entry:
         return _predicate(work, proposal.entry)
     if proposal.does == LINE and proposal.line:
         return _line(work, proposal.line)
-    _refuse_agent(work, proposal)
+    if proposal.does == DECIDE:
+        return ApprovalPlan((), (), {}, proposal.entity or proposal.id)
     targets = [_target(work, one, proposal) for one in proposal.targets]
-    if proposal.does == PROMOTE:
-        for one in targets:
-            _refuse_agent_for_fact(work, one.fact)
+    if keep is not None:
+        return _keeping(work, proposal, targets, keep, reason)
     if proposal.does == PROMOTE and proposal.worth and targets:
         return _promotion(work, proposal, proposal.worth, targets[0])
     if proposal.does == RETRACT or proposal.fact is None:
@@ -92,7 +103,7 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
     latest = _existing(proposal, targets)
     fact = latest.fact if latest else _new_fact(work, proposal.fact)
     if is_low_trust(fact.trust) or orders_in(fact):
-        fact = with_approval(fact, work.caller.agent or "a person", stamp(work.caller.now))
+        fact = with_approval(fact, by, stamp(work.caller.now))
     _check_evidence(work, fact)
     _refuse_known(work, fact, proposal, beside)
     if proposal.does == PROMOTE and proposal.worth:
@@ -145,29 +156,29 @@ def _addition(
         {**place.writes, **_items(work, facts)},
         place.entity,
         tuple(one.id for one in done.closed if one.superseded_by),
+        new.id if proposal.kind == "conflict" and done.closed else None,
     )
 
 
-def _refuse_agent(work: WriteScope, proposal: Proposal) -> None:
-    """Refuse an agent that approves what only a person accepts: a guardrail, or content as in
-    `_refuse_agent_for_fact`."""
-    fact = proposal.fact
-    if work.caller.agent and (proposal.kind == _GUARDRAIL or (fact and fact.category == _GUARDRAIL)):
-        raise Refused(
-            f"Only a person may approve a guardrail, and {work.caller.agent} is an agent.", _A_PERSON_APPROVES
-        )
-    if fact:
-        _refuse_agent_for_fact(work, fact)
-
-
-def _refuse_agent_for_fact(work: WriteScope, fact: Fact) -> None:
-    """Refuse an agent that approves content from outside or content with instructions: the agent may be manipulated."""
-    if work.caller.agent and (is_low_trust(fact.trust) or orders_in(fact)):
-        raise Refused(
-            f"The content comes from outside (trust {fact.trust}). Only a person may approve it, and "
-            f"{work.caller.agent} is an agent.",
-            _A_PERSON_APPROVES,
-        )
+def _keeping(
+    work: WriteScope, proposal: Proposal, targets: Sequence[PlacedFact], keep: str, reason: str | None
+) -> ApprovalPlan:
+    """Return the decision of a conflict for one of its facts: the others were never true."""
+    found = [one for one in targets if keep in (one.fact.id, one.fact.id.partition("_")[2])]
+    found = found or [one for one in targets if one.fact.id.startswith((keep, f"{FACT_PREFIX}{keep}"))]
+    kept = found[0] if len(found) == 1 else None
+    if kept is None:
+        names = " or ".join(one.fact.id for one in targets)
+        raise Refused(f"{keep} is no fact of this conflict.", f"Keep {names}." if names else "Reject the proposal.")
+    others = [one for one in targets if one is not kept]
+    if not others:
+        raise Refused(f"Nothing that is stored stands against {kept.fact.id}.", "Reject the proposal to keep it.")
+    done = correct(kept.fact, (one.fact for one in others), reason or proposal.why, stamp(work.caller.now))
+    homes = {one.fact.id: one.entity for one in targets}
+    facts = [PlacedFact(done.new, kept.entity), *(PlacedFact(one, homes[one.id]) for one in done.closed)]
+    gone = tuple(one.id for one in done.closed)
+    outcome = ("updated",) * len(facts)
+    return ApprovalPlan(tuple(facts), outcome, dict(_items(work, facts)), kept.entity, gone, kept.fact.id)
 
 
 def _promotion(work: WriteScope, proposal: Proposal, worth: PromotionWorth, target: PlacedFact) -> ApprovalPlan:

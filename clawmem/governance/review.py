@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted, Refused
 from clawmem.governance.approval import ApprovalPlan, plan_approval
+from clawmem.governance.reviewers import Decider, check_decider, item_of, may_decide, reviewers_of
 from clawmem.index.refresh.refresh import open_index, refresh_outside_facts, run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.outside import stakes
@@ -22,7 +24,8 @@ from clawmem.memory.review.proposals import (
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import check_statement
+from clawmem.model.language.text import check_statement, one_line
+from clawmem.model.proposals.kinds import BY_KIND
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
@@ -31,22 +34,24 @@ from clawmem.vault.edits.adoption import user_identity
 from clawmem.vault.state.made_here import read_acceptance, write_acceptance
 from clawmem.vault.vault import Vault
 
-A_PERSON = "a person"
-
 
 class ProposalList(NamedTuple):
-    """Proposals, oldest first, and a notice for each unreadable proposal."""
+    """Proposals, oldest first, and a notice for each unreadable one. `all_filed` are all proposals of the vault."""
 
     proposals: tuple[Proposal, ...]
     notices: tuple[str, ...] = ()
+    all_filed: tuple[Proposal, ...] = ()
 
 
 class ProposalDetails(NamedTuple):
-    """A proposal and the current state of its target facts. Targets that no longer exist are left out."""
+    """A proposal and the current state of its target facts. Targets that no longer exist are left out.
+
+    `reviewers` are the people who may decide; none means every person."""
 
     proposal: Proposal
     targets: tuple[PlacedFact, ...]
     notices: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
 
 
 class ReviewOutcome(NamedTuple):
@@ -62,10 +67,28 @@ class ReviewOutcome(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def list_proposals(vault: Vault, include_decided: bool = False, kind: str | None = None) -> ProposalList:
-    """Return the open proposals, or all of them with `include_decided`, limited to one `kind` if given."""
+def list_proposals(
+    vault: Vault, include_decided: bool = False, kind: str | None = None, mine: Caller | None = None
+) -> ProposalList:
+    """Return the open proposals, or all of them with `include_decided`, limited to one `kind` if given.
+
+    With `mine`, return only those that the caller, a person, may decide. Raise NotPermitted if the caller is an agent.
+    """
     filed = read_proposals(vault)
-    return ProposalList(tuple(select_proposals(filed, include_decided, kind)), filed.unreadable)
+    found = tuple(select_proposals(filed, include_decided, kind))
+    if mine is None:
+        return ProposalList(found, filed.unreadable, filed.proposals)
+    if mine.agent:
+        raise NotPermitted(
+            f"--mine lists what a person may decide, and {mine.agent} is an agent.", "`clawmem review list` lists all."
+        )
+    who = user_identity(vault)
+
+    def of_person(index: Index) -> ProposalList:
+        own = tuple(one for one in found if may_decide(vault, who, item_of(index, one)))
+        return ProposalList(own, (*filed.unreadable, *index.notices), filed.proposals)
+
+    return run_query(vault, of_person)
 
 
 def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
@@ -75,43 +98,67 @@ def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
 
     def shown(index: Index) -> ProposalDetails:
         found = by_ids(index, (one.id for one in proposal.targets))
-        return ProposalDetails(proposal, tuple(found.values()), (*map(str, filed.unreadable), *index.notices))
+        notices = (*map(str, filed.unreadable), *index.notices)
+        return ProposalDetails(proposal, tuple(found.values()), notices, reviewers_of(vault, item_of(index, proposal)))
 
     return run_query(vault, shown)
 
 
 def approve(
-    vault: Vault, reference: str, caller: Caller, reason: str | None = None, beside: bool = False
+    vault: Vault,
+    reference: str,
+    caller: Caller,
+    reason: str | None = None,
+    beside: bool = False,
+    keep: str | None = None,
 ) -> ReviewOutcome:
     """Approve a proposal and apply its change.
 
-    With `beside`, a fact that contradicts others is added and linked to them, and the others stay. Raise Refused if the
-    proposal no longer applies or was rejected before.
+    With `beside`, a fact that contradicts others is added and linked to them, and the others stay. `keep` names the
+    fact for which a conflict is decided, if it is not the one that the proposal says. Raise NotPermitted if the caller
+    may not decide it, and Refused if the proposal no longer applies or was rejected before.
     """
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
         proposal = _find(work, reference, APPROVED)
         if proposal.status == APPROVED:
             return _already_decided(work, proposal)
-        plan = plan_approval(work, proposal, because, beside)
-        decided = _decided(proposal, APPROVED, caller, because)
-        change = _change(work, decided, plan, "approved")
-        # Other machines may trust this person, so the commit names them as author.
-        author = change.author or user_identity(vault)
-        commits = work.commit([change._replace(author=author)])
-        return ReviewOutcome(decided, plan.facts, plan.outcome, commits[-1], work.notices)
+        who = check_decider(vault, work.index, proposal, caller)
+        plan = plan_approval(work, proposal, because, beside, keep, who.by)
+        decided = _decided(proposal, APPROVED, caller, because, who, plan.winner)
+        return _committed(work, decided, with_effects(work, decided, plan), "approved", who)
 
 
 def reject(vault: Vault, reference: str, caller: Caller, reason: str) -> ReviewOutcome:
-    """Reject a proposal. The reason is stored with it. Raise Refused if the proposal was approved before."""
+    """Reject a proposal. The reason is stored with it. Raise NotPermitted if the caller may not decide it, and Refused
+    if the proposal was approved before."""
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
         proposal = _find(work, reference, REJECTED)
         if proposal.status == REJECTED:
             return _already_decided(work, proposal)
-        decided = _decided(proposal, REJECTED, caller, because)
-        commits = work.commit([_change(work, decided, ApprovalPlan((), (), {}, proposal.id), "rejected")])
-        return ReviewOutcome(decided, (), (), commits[-1], work.notices)
+        who = check_decider(vault, work.index, proposal, caller)
+        decided = _decided(proposal, REJECTED, caller, because, who)
+        plan = with_effects(work, decided, ApprovalPlan((), (), {}, proposal.id))
+        return _committed(work, decided, plan, "rejected", who)
+
+
+def _committed(work: WriteScope, decided: Proposal, plan: ApprovalPlan, word: str, who: Decider) -> ReviewOutcome:
+    change = _change(work, decided, plan, word)
+    # Other machines may trust this person, so the commit names them as author.
+    author = change.author or user_identity(work.vault)
+    commits = work.commit([change._replace(author=author, signed=who.signed)])
+    return ReviewOutcome(decided, plan.facts, plan.outcome, commits[-1], work.notices)
+
+
+def with_effects(work: WriteScope, decided: Proposal, plan: ApprovalPlan) -> ApprovalPlan:
+    """Return the plan with what the kind of the proposal adds to a decision, such as a page to compile."""
+    named = BY_KIND[decided.kind].on_decision
+    if not named:
+        return plan
+    module, _, function = named.partition(":")
+    more = getattr(import_module(module), function)(work, decided, plan.facts)
+    return plan._replace(writes={**plan.writes, **more})
 
 
 def _find(work: WriteScope, reference: str, wanted: str) -> Proposal:
@@ -135,8 +182,25 @@ def _already_decided(work: WriteScope, proposal: Proposal) -> ReviewOutcome:
     return ReviewOutcome(proposal, (), (), None, (*work.notices, notice))
 
 
-def _decided(proposal: Proposal, status: str, caller: Caller, reason: str | None) -> Proposal:
-    return proposal._replace(status=status, decided=ReviewDecision(caller.agent or A_PERSON, stamp(caller.now), reason))
+def _decided(
+    proposal: Proposal, status: str, caller: Caller, reason: str | None, who: Decider, winner: str | None = None
+) -> Proposal:
+    decision = ReviewDecision(who.by, stamp(caller.now), reason, who.delegated_by, who.signed, winner)
+    return proposal._replace(status=status, decided=decision)
+
+
+def _decision_trailers(proposal: Proposal) -> tuple[tuple[str, str], ...]:
+    """Return the trailers that say who decided what, and why."""
+    one = proposal.decided
+    if one is None:
+        return ()
+    rows = (
+        ("Decision", proposal.status),
+        ("Reviewed-by", one.by),
+        ("Delegated-by", one.delegated_by),
+        ("Reason", one.reason),
+    )
+    return tuple((key, one_line(value)) for key, value in rows if value)
 
 
 def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str) -> Change:
@@ -152,7 +216,8 @@ def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str)
         supersedes=plan.supersedes,
     )
     rows = change.trailers if plan.facts else _without(change.trailers, ("Entity", plan.place))
-    return change._replace(trailers=(*rows, *proposal_trailers([proposal])), body=f"It waited because: {proposal.why}")
+    said = (*rows, *proposal_trailers([proposal]), *_decision_trailers(proposal))
+    return change._replace(trailers=said, body=f"It waited because: {proposal.why}")
 
 
 def _without(rows: Sequence[tuple[str, str]], row: tuple[str, str]) -> tuple[tuple[str, str], ...]:

@@ -51,13 +51,23 @@ class AnswerStore(Protocol):
         """Keep the text of an answer."""
 
 
+class Purse(Protocol):
+    """What the agent of a run may still spend on this day."""
+
+    def refusal(self, cents: float | None) -> str | None:
+        """Return why a call that can cost this much (None: unknown) is not allowed, as a sentence, or None."""
+
+    def pay(self, cents: float) -> None:
+        """Record what was spent, or less than nothing for what was given back."""
+
+
 class Model(NamedTuple):
     """A model by its litellm name, its address and key (None: litellm's defaults), and its limits.
 
     `key_name` is the environment variable for the key. `output` is how JSON is requested (auto, schema, json, plain).
     `fallback` is who extracts facts if the model cannot be reached (none, rules). A model with a `command` is called by
     it, and its name is only for messages. `effort` is how much it should think (empty: its own default). `answers`
-    keeps its answers, so that the same question is not paid twice.
+    keeps its answers, so that the same question is not paid twice. `purse` limits what the calling agent may spend.
     """
 
     name: str
@@ -71,6 +81,7 @@ class Model(NamedTuple):
     command: ModelCommand | None = None
     effort: str = ""
     answers: AnswerStore | None = None
+    purse: Purse | None = None
 
     @property
     def identity(self) -> str:

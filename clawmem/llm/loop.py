@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from clawmem.errors import BudgetSpent, ModelFailed
+from clawmem.errors import BudgetSpent, ModelFailed, NotPermitted
 from clawmem.llm.budget import Account
-from clawmem.llm.choice import Model
+from clawmem.llm.choice import Model, Purse
 from clawmem.llm.client import Message, ModelTimeout, ModelUnreachable, Reply, RequestRejected, call
 from clawmem.llm.json_text import json_documents, without_reasoning
 from clawmem.llm.prompts import prompt
@@ -120,6 +120,8 @@ def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mappi
     if refusal:
         raise BudgetSpent(refusal, "The rest is read in the next run.")
     seconds = account.seconds(model.timeout_seconds)
+    if model.purse is not None:
+        return _from_purse(model, model.purse, account, talk, schema, retry)
     try:
         reply = call(model, talk, schema, seconds)
     except ModelTimeout as slow:
@@ -132,6 +134,22 @@ def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mappi
     used = reply.answer_tokens if reply.answer_tokens is not None else token_bound(reply.text)
     account.charge(reply.prompt_tokens or most, used, reply.milliseconds, retry)
     return reply
+
+
+def _from_purse(
+    model: Model, purse: Purse, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool
+) -> Reply:
+    """Ask for an agent: the most that the call can cost is recorded before it, and the difference given back after."""
+    most = account.highest_cost(prompt_tokens(talk))
+    refusal = purse.refusal(most)
+    if refusal:
+        raise NotPermitted(refusal, "A person decides that, under `agents` in clawmem.yaml.")
+    before = account.spent.cents
+    purse.pay(most or 0.0)
+    try:
+        return _once(model._replace(purse=None), account, talk, schema, retry)
+    finally:
+        purse.pay(account.spent.cents - before - (most or 0.0))
 
 
 def _late(model: Model, account: Account, seconds: float) -> BudgetSpent | ModelFailed:

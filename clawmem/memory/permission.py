@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.errors import NotPermitted
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reach import ORGANISATION, scope_of
+from clawmem.model.kinds import ALL
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
 from clawmem.model.settings.permission import allowed, forbidden, in_words, rights_of
@@ -38,6 +41,32 @@ def check_reads(vault: Vault, caller: Caller) -> None:
         raise NotPermitted(
             f"The agent {caller.agent} is of type tool, which neither reads nor writes this memory.",
             f"A person decides that: `clawmem config set agents.{caller.agent}.type consumer`.",
+        )
+
+
+def check_verb(vault: Vault, agent: str, verb: str) -> None:
+    """Raise NotPermitted if the settings do not name a verb, such as `remember` or `task take`, for an agent."""
+    named = str(vault.settings.agent_value(agent, "verbs"))
+    if named == ALL or not verb:
+        return
+    if not {verb, verb.partition(" ")[0], ALL} & set(named.split(", ")):
+        raise NotPermitted(
+            f"The agent {agent} may not use `{verb}`.",
+            f"It may use {named}. A person decides that: `clawmem config set agents.{agent}.verbs '{named}, {verb}'`.",
+        )
+
+
+def check_scope_right(vault: Vault, caller: Caller, fact: Fact) -> None:
+    """Raise NotPermitted if the caller is an agent that may not write facts in the scope of a fact."""
+    if caller.agent is None:
+        return
+    named = str(vault.settings.agent_value(caller.agent, "scopes")).split(", ")
+    scope = scope_of(fact) or ORGANISATION
+    if not {scope, ALL} & set(named):
+        raise NotPermitted(
+            f"The agent {caller.agent} may not write facts in the scope {scope}.",
+            f"It may write in {', '.join(named)}: name one with --scope, --workflow or --project. A person decides"
+            f" that: `clawmem config set agents.{caller.agent}.scopes '{', '.join(named)}, {scope}'`.",
         )
 
 

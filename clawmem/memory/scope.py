@@ -14,8 +14,9 @@ from clawmem.memory.permission import check_may_write
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
+from clawmem.model.settings.permission import UPKEEP
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.git.identity import IdentityQuestion
 from clawmem.vault.vault import Vault
@@ -44,12 +45,17 @@ class WriteScope:
         if self._identity is not None:
             self._identity.answer()
 
+    def person(self) -> Author | None:
+        """Return the git identity of the person for whom this scope runs; None for an agent, a heartbeat, or a git
+        that knows no name."""
+        self.ask_identity()
+        return self._identity.answer() if self._identity else None
+
     def _with_author(self, change: Change) -> Change:
         """Return the change with the person as author, unless it has one or an agent or a heartbeat made it."""
         if change.author is not None or self.caller.agent is not None or self.caller.unattended:
             return change
-        self.ask_identity()
-        return change._replace(author=self._identity.answer()) if self._identity else change
+        return change._replace(author=self.person())
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -97,6 +103,7 @@ class WriteScope:
         if self.caller.agent:
             paths = [path for change in changes for path in change.writes]
             check_may_write(self.vault, self.caller, paths, purpose or self._purpose)
+        self._check_claims(changes, purpose or self._purpose)
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
         ready = Thread(target=preload_intake)
         ready.start()
@@ -107,6 +114,13 @@ class WriteScope:
             self._unindexed[path] = self.transaction.read(path)
         self._last_commit = names[-1] if names else self._last_commit
         return names
+
+    def _check_claims(self, changes: Sequence[Change], purpose: str) -> None:
+        if purpose in UPKEEP or self.caller.unattended or not any((self.vault.root / "agents").glob("*/claims.json")):
+            return
+        from clawmem.memory.leases import check_claims  # only where a session has claimed something
+
+        check_claims(self, [path for change in changes for path in change.writes])
 
     def update_index(self) -> None:
         """Apply the commits to the index. If the index cannot be written, the next reader rebuilds it."""

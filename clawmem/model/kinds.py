@@ -32,8 +32,8 @@ OWN, LIFE, RECORDS, CONFIGURATION, ALL, EVERYONE = "own", "life", "records", "se
 # Checks by `doctor`: a table in `memory/health/checks/reading.py` has a function for each. PARSE reports what `parse`
 # raises and is enough for most kinds.
 FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG = "facts", "events", "summary", "proposal", "settings", "catalog"
-REDACTIONS, PARSE, NONE = "redactions", "parse", "none"
-CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, PARSE, NONE)
+REDACTIONS, PARSE, NONE, TASK = "redactions", "parse", "none", "task"
+CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, TASK, PARSE, NONE)
 
 # How the index takes the file in: a table in `index/tables/intake.py` has a function for each but NONE.
 PAGE, ACCESSES = "page", "accesses"
@@ -56,7 +56,7 @@ MERGES = (
     YAML,
     NAMES,
     TEXT,
-    *(SESSION, DIGESTION),
+    *(SESSION, DIGESTION, TASK),
 )
 
 # What undo does: fact by fact, event by event, with the entity (SUMMARY), line by line (NOTE), a whole page but for its
@@ -80,7 +80,7 @@ class FileKind(NamedTuple):
     """One kind of vault file.
 
     patterns: the paths. `*` is any text within a name, `**` any number of folders, `{day}` a date, `{undated}` no date,
-        `{root}` a PARA root, `{version}` a name that a merge gave to the other version of a file.
+        `{root}` a PARA root, `{task}` no README, `{version}` a name that a merge gave to the other version of a file.
     parse: `(data, path, yaml) -> value`; raises Unreadable or ConflictMarkers, naming the line.
     render: `(value) -> bytes`, or AS_WRITTEN.
     limit: the most bytes that are read.
@@ -245,9 +245,30 @@ KINDS: tuple[FileKind, ...] = (
         "session record", "agents/*/sessions/*.json", "records.session:parse_session",
         "records.session:render_session", SESSION, (OWN,),
     ),
+    _json(
+        "claims of sessions", "agents/*/claims.json", "records.claims:parse_claims", "records.claims:render_claims",
+        RECORD, (OWN,),
+    )._replace(undo=NEVER),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
     _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
     _page("wiki page", "wiki/**/*.md", places=(RECORDS,), owner=MIXED, index=PAGE),
+    _yaml("eval suite", "governance/evals/*.yaml", "records.suite:parse_suite", PARSE),
+    _json(
+        "eval runs", "governance/eval-runs.jsonl", "records.eval_run:parse_eval_runs",
+        "records.eval_run:render_eval_runs", EVENTS, (RECORDS,),
+    )._replace(owner=LOG, undo=NEVER, limit=LEDGER_BYTES),
+    FileKind(
+        "task", ("tasks/{task}.md",), "records.task:parse_task", "records.task:render_task",
+        TASK, TASK, MIXED, NONE, FILE, (RECORDS,),
+    ),
+    _json(
+        "evaluations", "governance/evaluations.jsonl", "records.evaluation:parse_evaluations",
+        "records.evaluation:render_evaluations", EVENTS, (EVERYONE,),
+    )._replace(owner=LOG, limit=LEDGER_BYTES),
+    _json(
+        "alignment", "governance/alignment.jsonl", "records.alignment:parse_alignment",
+        "records.alignment:render_alignment", EVENTS, (EVERYONE,),
+    )._replace(owner=LOG, limit=LEDGER_BYTES),
     PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip
@@ -343,4 +364,5 @@ _PLACEHOLDERS: dict[str, Callable[[str], bool]] = {
     "{undated}": lambda text: not _is_day(text),
     "{root}": ROOTS.__contains__,
     "{version}": is_other_version,
+    "{task}": lambda text: text.casefold() != "readme",
 }

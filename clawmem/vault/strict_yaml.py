@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from clawmem.errors import Unreadable
+from clawmem.errors import Unreadable, UnreadableKey
 from clawmem.model.records.bounds import NUMBER_DIGITS, YAML_ALIASES, YAML_BYTES, YAML_DEPTH, YAML_NUMBER, beyond_limit
 
 _KEYS = (str, int, float, bool, type(None))
@@ -30,6 +30,26 @@ def parse_yaml(text: str, name: str) -> Any:
         raise Unreadable(name, None, f"it is not valid YAML ({problem})") from None
     _refuse_odd(value, name)
     return value
+
+
+def with_line(problem: UnreadableKey, data: bytes) -> UnreadableKey:
+    """Return the error with the line of its key in the YAML text, or of the nearest key above it that is there."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    node = yaml.compose(data.decode("utf-8-sig"), Loader=loader)
+    line = 1
+    for key in problem.keys:
+        if isinstance(node, yaml.MappingNode):
+            found = next((pair for pair in node.value if pair[0].value == str(key)), None)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            found = (node.value[key], node.value[key])
+        else:
+            found = None
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return UnreadableKey(problem.path, problem.keys, problem.problem, line)
 
 
 def _refuse_unbounded(text: str, name: str, loader: Any) -> None:

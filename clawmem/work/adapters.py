@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.index.search.lookup import find_fact, known_events
 from clawmem.memory.health.configure import change_setting
+from clawmem.memory.tasks import list_tasks
 from clawmem.memory.writing import writing
 from clawmem.model.facts.precedents import outcomes_of
 from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import counted
 from clawmem.model.records.adapter_reply import (
     AdapterEvent,
     AdapterReply,
@@ -22,13 +25,16 @@ from clawmem.model.records.adapter_reply import (
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.model.records.foreign_tasks import origin_of, to_tell
 from clawmem.model.records.strict_json import read_json
+from clawmem.model.records.task import Task
 from clawmem.model.records.workflow import Workflow
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.program import Program, read_program, run_allowed
 from clawmem.vault.state.adapter_runs import keep_run, last_run
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome
+from clawmem.work.foreign_tasks import take_in
 from clawmem.work.workflows import find_workflow
 
 ALLOWED, SECONDS = "adapters.allowed", "adapters.timeout_seconds"
@@ -45,7 +51,8 @@ class AdapterCheck(NamedTuple):
 
 
 class AdapterRun(NamedTuple):
-    """What a run gave: the tasks, the new events, those that were known, the recorded outcomes, and the commits."""
+    """What a run gave: the tasks, the new events, those that were known, the recorded outcomes, and the commits; then
+    how many tasks were added and changed here, and of how many closed ones the adapter was told."""
 
     tasks: tuple[AdapterTask, ...]
     added: int
@@ -53,6 +60,9 @@ class AdapterRun(NamedTuple):
     outcomes: int
     commits: tuple[str, ...]
     notices: tuple[str, ...] = ()
+    new_tasks: int = 0
+    changed_tasks: int = 0
+    told: int = 0
 
 
 class AllowedAdapter(NamedTuple):
@@ -77,11 +87,14 @@ def check_adapters(vault: Vault, workflow: Workflow) -> list[AdapterCheck]:
 
 
 def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> AdapterRun:
-    """Run an adapter: its events go to the ledger, its outcomes to the decisions, and its tasks are returned.
+    """Run an adapter: its events go to the ledger, its outcomes to the decisions, and its tasks to `tasks/`.
 
-    What is known already is not stored again. Raise Refused if it is not allowed on this machine, or fails."""
+    The adapter is told of its tasks that were closed here since its last run. What is known already is not stored
+    again, and a value of a task that was changed here is kept. Raise Refused if it is not allowed on this machine, or
+    fails: then nothing is stored, and it is told again."""
     found = find_workflow(vault, workflow)
-    reply = ask_adapter(vault, found, adapter, recorded=False)
+    closed = [tell for one in _tasks_of(vault, found.id, adapter) if (tell := to_tell(one)) is not None]
+    reply = ask_adapter(vault, found, adapter, recorded=False, closed=closed)
     # Of the begin, so that what happens there during the run comes with the next one.
     began = stamp(caller.now)
     events = [_event(vault, caller, found.id, adapter, one) for one in reply.events]
@@ -103,20 +116,34 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
                 for held in outcomes_of(find_fact(work.index, told.decision).fact)
             )
         ]
-        if fresh:
+        taken = take_in(work, found.id, adapter, reply.tasks, _tasks_of(vault, found.id, adapter), closed)
+        writes |= taken.writes
+        if writes:
             said = trailers("adapter", agent=caller.agent, session=caller.session, sources=[_source(adapter)])
-            words = f"{len(fresh)} events of {found.id}"
+            said = (*said, *(("Task", path.partition("/")[2].removesuffix(".md")) for path in taken.writes))
+            parts = [counted(len(fresh), "event")] if fresh else []
+            parts += [counted(len(taken.writes), "task")] if taken.writes else []
+            words = f"{' and '.join(parts)} of {found.id}"
             change = Change(subject_line("adapter", adapter, words), writes, said, author=agent_author(caller.agent))
             commits = work.commit([change])
-        notices = work.notices
+        notices = (*work.notices, *taken.notices)
     for told in new:
         commits = (*commits, record_outcome(vault, told.decision, told.outcome, caller, told.note).commit)
     keep_run(vault, found.id, adapter, began)
-    return AdapterRun(reply.tasks, len(fresh), len(events) - len(fresh), len(new), commits, notices)
+    counts = (len(fresh), len(events) - len(fresh), len(new))
+    return AdapterRun(reply.tasks, *counts, commits, notices, taken.added, taken.updated, len(closed))
 
 
-def ask_adapter(vault: Vault, workflow: Workflow, adapter: str, recorded: bool) -> AdapterReply:
-    """Run an adapter with its recorded input, or with none, and return its checked answer."""
+def _tasks_of(vault: Vault, workflow: str, adapter: str) -> list[Task]:
+    mark = origin_of(workflow, adapter, "")
+    return [one for one in list_tasks(vault).tasks if (one.origin or "").startswith(mark)]
+
+
+def ask_adapter(
+    vault: Vault, workflow: Workflow, adapter: str, recorded: bool, closed: Sequence[Mapping[str, Any]] = ()
+) -> AdapterReply:
+    """Run an adapter with its recorded input, or with none, and return its checked answer. `closed` are its tasks that
+    were closed here."""
     program = _program(vault, workflow, adapter)
     if program.checksum not in vault.settings.words(ALLOWED).split():
         raise Refused(
@@ -127,7 +154,7 @@ def ask_adapter(vault: Vault, workflow: Workflow, adapter: str, recorded: bool) 
         hint = f"Put it below adapters.{adapter}.recorded in the workflow."
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", hint)
     given, since = (workflow.recorded[adapter], None) if recorded else ({}, last_run(vault, workflow.id, adapter))
-    request = adapter_request(workflow.id, adapter, given, since)
+    request = adapter_request(workflow.id, adapter, given, since, closed)
     output = run_allowed(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
     try:
         return parse_reply(read_json(output))

@@ -41,6 +41,7 @@ from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
 AT = "2026-11-21T09:30:00Z"
+ADA = "Ada Person <ada@example.org>"
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_approving_a_conflict_replaces_what_was_never_true(
 ) -> None:
     talk("I was born in Oslo.", "I was born in Bergen.")
     proposal, before = only(vault), facts_of(vault)
-    done = approve(vault, proposal.id[:9], caller._replace(agent="finance"), "her passport says so")
+    done = approve(vault, proposal.id[:9], caller, "her passport says so")
     old, new = facts_of(vault)["Dana was born in Oslo."], facts_of(vault)["Dana was born in Bergen."]
     assert [one.fact for one in done.facts] == [new, old]
     assert done.outcome == ("updated", "updated")
@@ -118,8 +119,11 @@ def test_approving_a_conflict_replaces_what_was_never_true(
         ("contradicts", old.id, "her passport says so", AT),
     ]
     ruling = only(vault).decided
-    assert (only(vault).status, ruling and ruling.by, ruling and ruling.at) == ("approved", "finance", AT)
-    assert log(vault, "%an") == ["finance", ""]
+    assert (only(vault).status, ruling and ruling.by, ruling and ruling.at) == ("approved", ADA, AT)
+    assert ruling and ruling.winner == new.id
+    assert log(vault, "%an") == ["Ada Person", ""]
+    said = "%(trailers:key=Decision,valueonly)%(trailers:key=Reviewed-by,valueonly)%(trailers:key=Reason,valueonly)"
+    assert log(vault, said)[:3] == ["approved", ADA, "her passport says so"]
     assert log(vault, "%(trailers:key=Clawmem-Op,valueonly)%(trailers:key=Fact,valueonly)")[:3] == [
         "review",
         new.id,
@@ -193,7 +197,7 @@ def test_a_decision_is_made_once(vault: Vault, caller: Caller) -> None:
     approve(vault, one.id, caller)
     again = approve(vault, one.id, caller)
     assert (again.commit, again.facts) == (None, ())
-    assert "is already approved, by a person at 2026" in again.notices[-1]
+    assert "is already approved, by Ada Person <ada@example.org> at 2026" in again.notices[-1]
     with pytest.raises(Refused, match="is already approved") as raised:
         reject(vault, one.id, caller, "no")
     assert one.id in raised.value.hint
@@ -381,3 +385,19 @@ def test_an_agent_approves_nothing_that_a_person_accepts(
     assert (refused.code, "bot is an agent" in refused.err) == (1, True), refused
     assert only(vault).status == "open" and not facts_of(vault)
     assert clawmem("review", "approve", proposal.id).code == 0
+
+
+def test_a_conflict_is_decided_for_the_older_fact(vault: Vault, caller: Caller) -> None:
+    old = keep(vault, caller, "Dana lives in Porto.")
+    remember(vault, [Draft(fact("Dana lives in Lisbon now."), "areas/people/dana")], caller)
+    asked = only(vault)
+    with pytest.raises(Refused, match="is no fact of this conflict"):
+        approve(vault, asked.id, caller, keep="fact_ffffffff")
+    with pytest.raises(Refused, match="Only in a conflict"):
+        approve(vault, file(vault, caller).id, caller, keep=old.id)
+    done = approve(vault, asked.id, caller, "she told me", keep=old.id[:9])
+    assert done.proposal.decided and done.proposal.decided.winner == old.id
+    now = facts_of(vault)
+    assert now["Dana lives in Porto."].status == "active"
+    assert now["Dana lives in Lisbon now."].superseded_by == old.id
+    assert sound(vault, caller)

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.memory.tasks import list_tasks
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.task import Task
 from clawmem.vault.state.adapter_runs import last_run
 from clawmem.vault.vault import Vault
-from clawmem.work.adapters import allow_adapter, ask_adapter, check_adapters, run_adapter
+from clawmem.work.adapters import AdapterRun, allow_adapter, ask_adapter, check_adapters, run_adapter
 from clawmem.work.decisions import add_record
 from clawmem.work.workflows import find_workflow
 from tests.conftest import Command
@@ -149,3 +151,101 @@ def test_a_run_that_fails_does_not_count_as_the_last_one(vault: Vault, caller: C
     with pytest.raises(ClawmemError, match="away"):
         run_adapter(vault, caller, "boats", "port")
     assert last_run(vault, "boats", "port") is None
+
+
+STORE = (
+    HEAD
+    + """from pathlib import Path
+here = Path({folder!r})
+(here / "told.jsonl").open("a").write(json.dumps(given["closed"]) + "\\n")
+print((here / "tasks.json").read_text())
+"""
+)
+
+
+@pytest.fixture
+def foreign(vault: Vault, caller: Caller, tmp_path: Path) -> Foreign:
+    """A foreign system: a file with its tasks, and a file with what it was told."""
+    _workflow(vault, STORE.format(folder=str(tmp_path)))
+    allow_adapter(vault, caller, "boats", "port")
+    return Foreign(vault, caller, tmp_path)
+
+
+class Foreign:
+    """The foreign system of a test."""
+
+    def __init__(self, vault: Vault, caller: Caller, folder: Path) -> None:
+        self.vault, self.caller, self.folder = vault, caller, folder
+
+    def run(self, *tasks: object) -> AdapterRun:
+        """Run the adapter while the system has these tasks."""
+        (self.folder / "tasks.json").write_text(json.dumps({"tasks": tasks}))
+        return run_adapter(Vault(self.vault.root, self.vault.environment), self.caller, "boats", "port")
+
+    @property
+    def told(self) -> list[dict[str, str]]:
+        """What it was told in the last run."""
+        last = (self.folder / "told.jsonl").read_text().splitlines()[-1]
+        return list(json.loads(last))
+
+    def task(self) -> Task:
+        """The one task of the vault."""
+        (one,) = list_tasks(self.vault).tasks
+        return one
+
+
+T1 = {"id": "T1", "title": "Paint the boat", "url": "https://x/T1", "acceptance": ["It is blue."], "priority": 2}
+
+
+def test_a_task_is_taken_in_once_and_follows_the_foreign_one(foreign: Foreign) -> None:
+    first, again = foreign.run(T1), foreign.run(T1)
+    assert (first.new_tasks, again.new_tasks, again.changed_tasks, again.commits) == (1, 0, 0, ())
+    task = foreign.task()
+    assert (task.title, task.priority, task.origin, task.workflow) == ("Paint the boat", 2, "boats/port:T1", "boats")
+    assert [one.text for one in task.acceptance] == ["It is blue."]
+    changed = foreign.run({**T1, "title": "Paint both boats", "state": "done"})
+    task = foreign.task()
+    assert (changed.changed_tasks, changed.notices) == (1, ())
+    assert (task.slug, task.title, task.state, task.decided_by) == (
+        "paint-the-boat", "Paint both boats", "done", "the adapter boats/port",
+    )  # fmt: skip
+    assert foreign.run({**T1, "title": "Paint both boats", "state": "done"}).told == 0
+
+
+def test_what_a_person_changed_is_kept_and_said_once(foreign: Foreign, clawmem: Command) -> None:
+    foreign.run(T1)
+    page = foreign.vault.root / "tasks/paint-the-boat.md"
+    page.write_text(page.read_text().replace('title: "Paint the boat"', 'title: "Paint my boat"'))
+    said = foreign.run({**T1, "title": "Paint your boat", "priority": 1})
+    task = foreign.task()
+    assert (task.title, task.priority) == ("Paint my boat", 1)
+    assert said.notices[-1] == (
+        "title of paint-the-boat is 'Paint my boat' here and 'Paint your boat' there; yours is kept"
+    )
+    again = foreign.run({**T1, "title": "Paint your boat", "priority": 1})
+    assert (again.notices, again.commits) == ((), ())
+
+
+def test_a_task_that_is_closed_here_is_told_once_for_each_time(foreign: Foreign, clawmem: Command) -> None:
+    foreign.run(T1)
+    assert foreign.told == []
+    assert clawmem("task", "close", "paint-the-boat", "--reason", "It is blue.").code == 0
+    assert foreign.run(T1).told == 1
+    (one,) = foreign.told
+    assert (one["id"], one["state"], one["verdict"], one["reason"]) == ("T1", "done", "pass", "It is blue.")
+    assert foreign.run(T1).told == 0
+    assert foreign.task().state == "done"  # the foreign one is still open, and changes nothing
+    clawmem("task", "reopen", "paint-the-boat")
+    foreign.run(T1)
+    clawmem("task", "reject", "paint-the-boat", "--reason", "It is red.")
+    foreign.run(T1)
+    assert [one["verdict"] for one in foreign.told] == ["reject"]
+
+
+def test_an_adapter_that_fails_is_told_again(foreign: Foreign, clawmem: Command) -> None:
+    foreign.run(T1)
+    clawmem("task", "close", "paint-the-boat")
+    with pytest.raises(InvalidInput, match=r"tasks\[0\].priority"):
+        foreign.run({**T1, "priority": 9})
+    foreign.run(T1)
+    assert len(foreign.told) == 1

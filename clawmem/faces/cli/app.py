@@ -14,6 +14,7 @@ from typer.main import get_command
 from clawmem import __version__
 from clawmem.errors import DONE, USAGE
 from clawmem.faces.cli.boundary import failed
+from clawmem.faces.cli.plain import with_usual_word
 from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
 from clawmem.faces.cli.typed import typed
 from clawmem.faces.parts.command import Command, divided
@@ -67,17 +68,17 @@ def click_command(name: str) -> Any:
     """One verb as a command of the click that Typer carries, or as a group of them."""
     verb = load(name)
     if isinstance(verb, Command):
-        return _click(name, verb, help_of(verb, name))
+        return _click(name, verb, help_of(verb, name), name)
     examples = _epilog([one.examples[0] for one in verb.values()][:3])
     group = TyperGroup(name=name, help=VERBS[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
     for word, command in verb.items():
-        group.add_command(_click(word, command, help_of(command)), word)
+        group.add_command(_click(word, command, help_of(command), f"{name} {word}"), word)
     return _with_common(group)
 
 
-def _click(name: str, command: Command, text: str) -> Any:
+def _click(name: str, command: Command, text: str, verb: str) -> Any:
     def act(ctx: typer.Context, given: dict[str, Any]) -> int:
-        return run_command(command, *divided(command, ctx.meta.get("clawmem", {}), given))
+        return run_command(command, *divided(command, ctx.meta.get("clawmem", {}), given), verb)
 
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(name, help=text, epilog=_epilog(command.examples))(typed(act, command.parameters))
@@ -160,7 +161,7 @@ def _run(arguments: Sequence[str]) -> int:
     root = application()
     try:
         # Not `main`: it would end the process itself on any broken pipe.
-        with root.make_context("clawmem", list(arguments)) as context:
+        with root.make_context("clawmem", list(with_usual_word(arguments))) as context:
             code = root.invoke(context)
     except _UsageError as problem:
         return _usage(arguments, problem)

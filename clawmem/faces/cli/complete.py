@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
+from clawmem.faces.cli.plain import with_usual_word
 from clawmem.faces.cli.terminal import say
 from clawmem.faces.parts.command import Command, Group, all_parameters
 from clawmem.faces.parts.parameters import COMMON, Parameter
@@ -46,7 +47,7 @@ class Place(NamedTuple):
 def answer(line: str) -> int:
     """Print the offers for a command line that ends at the cursor; `:files` asks the shell for file names."""
     words, incomplete = split_line(line)
-    place = _placed(words)
+    place = _placed(with_usual_word(words))
     lines = []
     for offer in offers(place, incomplete) if place else ():
         text = " ".join(offer.help.split())

@@ -84,9 +84,22 @@ def _sessions(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(path.stem, path.parts[-3]) for path in sorted(paths) if path.stem.startswith(prefix)]
 
 
+def _tasks(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    from clawmem.memory.tasks import list_tasks
+
+    listed = list_tasks(runtime.vault()).tasks
+    return [(one.slug, one.title) for one in listed if one.slug.startswith(prefix)]
+
+
 def _workflows(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     names = (path.stem for path in (runtime.vault().root / "workflows").glob("*.yaml"))
     return [(name, "") for name in sorted(names) if name.startswith(prefix)]
+
+
+def _suites(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    from clawmem.governance.suites.store import suite_names  # only for suites
+
+    return [(name, "") for name in suite_names(runtime.vault()) if name.startswith(prefix)]
 
 
 SOURCES: dict[str, _Source] = {
@@ -101,6 +114,8 @@ SOURCES: dict[str, _Source] = {
     "setting": _keys,
     "value of a setting": _setting_values,
     "session": _sessions,
+    "task": _tasks,
     "word of a verb": _words_of_verb,
+    "suite": _suites,
     "workflow": _workflows,
 }

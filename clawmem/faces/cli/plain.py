@@ -7,13 +7,13 @@ begins with a dash. Everything else, help and every mistake included, is Typer's
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from clawmem.faces.cli.terminal import bounded, run_command
 from clawmem.faces.parts.command import Command, all_parameters, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, VERBS, load
+from clawmem.faces.verbs.table import ALIASES, USUAL_WORDS, VERBS, load
 
 
 def run_plain(arguments: Sequence[str]) -> int | None:
@@ -23,12 +23,13 @@ def run_plain(arguments: Sequence[str]) -> int | None:
 
         return bounded(arguments, lambda: answer(" ".join(arguments)))
     call = plain_call(arguments)
-    return None if call is None else bounded(arguments, lambda: run_command(*call))
+    return None if call is None else bounded(arguments, lambda: run_command(*call, verb_of(arguments)))
 
 
 def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[str, Any]] | None:
     """The command that a command line means, its values and those of the common options, or None where Typer has to
     read it."""
+    arguments = with_usual_word(arguments)
     start = _verb_at(arguments)
     name = ALIASES.get(arguments[start], arguments[start]) if start < len(arguments) else ""
     if name not in VERBS:
@@ -43,6 +44,20 @@ def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[
     if before is None or given is None:
         return None
     return command, *divided(command, before, given)
+
+
+def with_usual_word(arguments: Sequence[str]) -> Sequence[str]:
+    """The command line with the second word of its verb, if that is one that may be left out."""
+    start = _verb_at(arguments)
+    verb, following = [*arguments[start : start + 2], "", ""][:2]
+    if verb not in USUAL_WORDS or following in ("", "--help", "-h") or following in _words_of(verb):
+        return arguments
+    return [*arguments[: start + 1], USUAL_WORDS[verb], *arguments[start + 1 :]]
+
+
+def _words_of(verb: str) -> Collection[str]:
+    found = load(verb)
+    return () if isinstance(found, Command) else list(found)
 
 
 def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any] | None:
@@ -64,6 +79,13 @@ def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any
     if any(one.required and one.name not in given for one in parameters):
         return None
     return {one.name: given.get(one.name, one.default) for one in parameters}
+
+
+def verb_of(arguments: Sequence[str]) -> str:
+    """The name of the command that a plain command line calls, such as `remember` or `task take`."""
+    start = _verb_at(arguments)
+    name = ALIASES.get(arguments[start], arguments[start])
+    return name if isinstance(load(name), Command) else " ".join((name, *arguments[start + 1 : start + 2]))
 
 
 def _verb_at(arguments: Sequence[str]) -> int:

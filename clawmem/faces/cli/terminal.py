@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.faces.parts.command import Answer, Call, Command, Feed, Progress, Stream, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Progress, Stream, Table
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
 
@@ -70,6 +70,12 @@ class Terminal(Call):
 
         with apart(given, sys.stdout.buffer) as (source, out):
             return serve(source, out, self.runtime.renewed)
+
+    def run_inner(self, words: Sequence[str], runtime: Runtime, given: bytes) -> InnerRun:
+        """Run a command line of a suite and print nothing."""
+        from clawmem.faces.cli.inner import run_inner  # only for suites
+
+        return run_inner(words, runtime, given)
 
     def give(self, answer: Answer | Feed | Stream) -> int:
         """Print an answer, and return the command's exit code."""
@@ -142,9 +148,11 @@ def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
         return reported(arguments, problem)
 
 
-def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str, Any]) -> int:
-    """Call a command with its values and those of the common options, print its answer, return its exit code."""
+def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str, Any], verb: str = "") -> int:
+    """Call a command with its values and those of the common options, print its answer, return its exit code. `verb` is
+    its name, which an agent must be allowed to use."""
     call = Terminal(from_process(common["vault"], common["agent"]), common["json"], common["quiet"])
+    call.runtime.check_verb(verb)
     if common["jsonl"] or common["fields"] is not None:
         from clawmem.faces.parts.records import selection  # few calls ask for records
 

@@ -140,6 +140,7 @@ def call_tool(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> str:
         _ensure_session(given.get("session"), runtime)
     elif tool.reads and "project" in values:
         values["project"] = runtime.project()
+    runtime.check_verb(tool.verb)
     answer: Answer = command.function(ToolCall(runtime, document), **values)
     text = _text(answer.finished(runtime))
     return wrap_context(text) if tool.reads and not text.startswith(OPENING) else text

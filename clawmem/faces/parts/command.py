@@ -69,6 +69,13 @@ class Feed(NamedTuple):
     records: Iterable[_Record]
 
 
+class InnerRun(NamedTuple):
+    """The exit code of a command line that another command ran, and what it wrote to stdout."""
+
+    exit_code: int
+    text: str
+
+
 class Call:
     """One call of a command, with its access to the machine. This class shows nothing and asks no question; the command
     line has a subclass of it."""
@@ -91,6 +98,10 @@ class Call:
 
     def serve_tools(self) -> int:
         """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
+        raise NotImplementedError
+
+    def run_inner(self, words: "Sequence[str]", runtime: "Runtime", given: bytes) -> InnerRun:
+        """Run a command line of a suite in the vault of another runtime, with `given` on stdin."""
         raise NotImplementedError
 
 

@@ -1,49 +1,66 @@
-"""`clawmem review list|show|approve|reject|trust`."""
+"""`clawmem review list|show|approve|reject|watch|agreement|delegate|trust`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import REASON, Parameter
 from clawmem.faces.parts.words import REVISED, outcome_lines
+from clawmem.governance.agreement import ConflictAgreement, KindAgreement, kinds_decided
+from clawmem.governance.agreement import agreement as agreement_act
 from clawmem.governance.review import ProposalDetails, ReviewOutcome, list_proposals, show_proposal
 from clawmem.governance.review import approve as approve_act
 from clawmem.governance.review import reject as reject_act
 from clawmem.governance.review import trust as trust_act
+from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.proposals.proposal import KINDS, Proposal
+from clawmem.model.proposals.kinds import KINDS, PROPOSAL_KINDS
+from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.proposal_file import proposal_to_record
 
 
-def list_(call: Call, every: bool, kind: str | None) -> Answer:
-    """List the open proposals, oldest first."""
-    found = list_proposals(call.runtime.vault(), every, kind)
+def list_(call: Call, every: bool, kind: str | None, mine: bool) -> Answer:
+    """List the open proposals, oldest first. Lines at the end say how often people approved each kind."""
+    vault = call.runtime.vault()
+    found = list_proposals(vault, every, kind, call.runtime.caller() if mine else None)
     rows = [(one.id, one.kind, one.status, one.says, one.why) for one in found.proposals]
     data = {"proposals": [proposal_to_record(one) for one in found.proposals]}
     table = Table(("proposal", "kind", "status", "says", "why"), rows)
-    return Answer(data, table, found.notices, talk=() if rows else ("There are no open proposals.",))
+    talk = [] if rows else ["There are no open proposals."]
+    return Answer(data, table, found.notices, talk=(*talk, *_rates(found.all_filed, {row[1] for row in rows})))
+
+
+def _rates(filed: Sequence[Proposal], kinds: Collection[str]) -> Iterator[str]:
+    for one in kinds_decided(filed, 1):
+        if one.kind in kinds and one.decided:
+            yield f"{one.kind}: {one.approved} of {one.decided} decided so far were approved."
 
 
 def show(call: Call, proposal: str) -> Answer:
-    """Show all fields of a proposal, its evidence, and the present state of the facts that it changes."""
+    """Show all fields of a proposal, its evidence, who may decide, and the present state of the facts that it
+    changes."""
     shown = show_proposal(call.runtime.vault(), proposal)
     data = {
         "proposal": proposal_to_record(shown.proposal),
         "targets": [fact_data(one.fact, one.entity) for one in shown.targets],
+        "reviewers": list(shown.reviewers),
     }
     return Answer(data, _detail_lines(shown), shown.notices)
 
 
-def approve(call: Call, proposal: str, reason: str | None, beside: bool) -> Answer:
-    """Apply a proposal, in one commit. The command is refused if a fact that it changes has changed since, and for an
-    agent if the proposal is a guardrail or comes from outside."""
-    return _decided(approve_act(call.runtime.vault(), proposal, call.runtime.caller(), reason, beside))
+def approve(call: Call, proposal: str, reason: str | None, beside: bool, keep: str | None) -> Answer:
+    """Apply a proposal, in one commit. The command is refused if a fact that it changes has changed since, for a person
+    who is not a reviewer of it (`review.routes`), and for an agent to whom no person delegated the decision. With
+    `review.signed`, the commit is signed."""
+    return _decided(approve_act(call.runtime.vault(), proposal, call.runtime.caller(), reason, beside, keep))
 
 
 def reject(call: Call, proposal: str, reason: str) -> Answer:
-    """Reject a proposal, in one commit. The same event never leads to it again."""
+    """Reject a proposal, in one commit. The same event never leads to it again. Who may reject it is who may approve
+    it."""
     return _decided(reject_act(call.runtime.vault(), proposal, call.runtime.caller(), reason))
 
 
@@ -62,6 +79,65 @@ def trust(call: Call, author: Sequence[str] | None, key: Sequence[str] | None, r
     if left:
         talk.append(f"{left} {'fact comes' if left == 1 else 'facts come'} from commits that are not accepted here.")
     return Answer(data, lines, talk=talk)
+
+
+def watch(call: Call, seconds: float | None) -> Answer | Feed:
+    """Follow the queue, and print one line of JSON for each proposal that is filed, approved, rejected or opened again,
+    until the command is stopped. With --seconds, everything is printed when the time is over; --json then gives one
+    document."""
+    from clawmem.governance.watch import watch_proposals
+
+    events = watch_proposals(call.runtime.vault(), seconds)
+    if seconds is None:
+        return Feed(events)
+    lines = (json.dumps(one, ensure_ascii=False) for one in events)
+    return Answer(lambda: {"events": list(events)}, lines)
+
+
+def agreement(call: Call) -> Answer:
+    """Say how often people approved each kind, and which delegation and which strategies for conflicts fit their
+    decisions. Delegated decisions are not counted."""
+
+    found = agreement_act(call.runtime.vault())
+    kinds = [{**one._asdict(), "decided": one.decided} for one in found.kinds]
+    data = {"kinds": kinds, "conflicts": [one._asdict() for one in found.conflicts]}
+    return Answer(data, [*_kind_lines(found.kinds), *_conflict_lines(found.conflicts)], found.notices,
+                  talk=() if kinds else ("Nothing was proposed yet.",))  # fmt: skip
+
+
+def _kind_lines(kinds: Sequence[KindAgreement]) -> Iterator[str]:
+    for one in kinds:
+        rate = f"{one.approved} of {one.decided} approved" if one.decided else "none decided"
+        to = f", delegated to {one.delegated_to}" if one.delegated_to else ""
+        yield f"{one.kind:<12}  {rate}, {one.waiting} waiting{to}"
+        if one.delegate:
+            yield (
+                f"  The last {one.in_a_row} were all approved: `clawmem review delegate {one.kind} AGENT` leaves them"
+                " to an agent."
+            )
+
+
+def _conflict_lines(conflicts: Sequence[ConflictAgreement]) -> Iterator[str]:
+    for one in conflicts:
+        sure = f", {one.confident} of {one.comparable} for the most confident fact" if one.comparable else ""
+        yield f"{one.of}  {one.newest} of {one.decided} decided for the newest fact{sure}, strategy {one.strategy}"
+        if one.proposed:
+            kind, _, name = one.of.partition(":")
+            where = f"{name} in predicates.yaml" if kind == "relation" else f"workflows/{name}.yaml"
+            key = "conflict" if kind == "relation" else "conflicts"
+            yield f"  `{key}: {one.proposed}` in {where} decides them so from now on."
+
+
+def delegate(call: Call, kind: str | None, to: str | None, entity: str | None, remove: bool) -> Answer:
+    """Leave the decisions of a kind to an agent on this machine, or take that back with --remove. Without arguments,
+    list what is delegated. Only a person can delegate. Guardrails, lines of TACIT.md, escalations, facts for the
+    organisation, and what comes from outside are never delegated."""
+    from clawmem.governance.reviewers import delegate as act
+
+    done = act(call.runtime.vault(), call.runtime.caller(), kind, to, entity, remove)
+    rows = [one._asdict() for one in done.delegations]
+    lines = [f"{one.pattern}  decided by {one.agent}, delegated by {one.by}" for one in done.delegations]
+    return Answer({"delegations": rows, "kept": done.file}, lines, talk=() if lines else ("Nothing is delegated.",))
 
 
 def _decided(done: ReviewOutcome) -> Answer:
@@ -84,9 +160,16 @@ def _detail_lines(shown: ProposalDetails) -> Iterator[str]:
     yield from _action_lines(one)
     for target in shown.targets:
         yield f"now       {fact_line(target.fact, target.entity)}"
+    if shown.reviewers:
+        yield f"reviewers {', '.join(shown.reviewers)}"
     if one.decided:
         because = f": {one.decided.reason}" if one.decided.reason else ""
-        yield f"{one.status:<8}  by {one.decided.by} at {one.decided.at}{because}"
+        by = (
+            f"{one.decided.by} (delegated by {one.decided.delegated_by})"
+            if one.decided.delegated_by
+            else one.decided.by
+        )
+        yield f"{one.status:<8}  by {by} at {one.decided.at}{because}"
 
 
 def _action_lines(one: Proposal) -> Iterator[str]:
@@ -118,13 +201,18 @@ VERB = {
         (
             Parameter("every", "Also list decided proposals.", ("--all",), bool, False),
             Parameter("kind", "{choices}.", ("--kind",), choices=KINDS),
+            Parameter("mine", "Only those that you may decide (`review.routes`).", ("--mine",), bool, False),
         ),
         {"proposals": ["proposal"]},
-        ("clawmem review list",),
+        ("clawmem review list", "clawmem review list --mine"),
         ("proposals",),
     ),
     "show": Command(
-        show, (_ID,), {"proposal": "proposal", "targets": ["fact"]}, ("clawmem review show prop_1a2b",), ("proposal",)
+        show,
+        (_ID,),
+        {"proposal": "proposal", "targets": ["fact"], "reviewers": [str]},
+        ("clawmem review show prop_1a2b",),
+        ("proposal",),
     ),
     "approve": Command(
         approve,
@@ -133,6 +221,12 @@ VERB = {
             REASON,
             Parameter(
                 "beside", "Keep the facts that it contradicts as well, and link them.", ("--beside",), bool, False
+            ),
+            Parameter(
+                "keep",
+                "Decide a conflict for this one of its facts: the others were never true.",
+                ("--keep",),
+                completes="fact",
             ),
         ),
         _DECIDED,
@@ -143,6 +237,56 @@ VERB = {
         (_ID, REASON._replace(help="The reason; it is stored with the proposal.", required=True)),
         _DECIDED,
         ("clawmem review reject prop_1a2b --reason 'it was a joke'",),
+    ),
+    "watch": Command(
+        watch,
+        (Parameter("seconds", "Stop after this time; the default is never.", ("--seconds",), float),),
+        {"events": [{"event": {"filed", "approved", "rejected", "reopened"}, "at": str, str: object}]},
+        ("clawmem review watch --seconds 1",),
+        ("events",),
+    ),
+    "agreement": Command(
+        agreement,
+        (),
+        {
+            "kinds": [
+                {
+                    "kind": set(KINDS),
+                    "waiting": int,
+                    "approved": int,
+                    "rejected": int,
+                    "decided": int,
+                    "in_a_row": int,
+                    "delegated_to": (str, None),
+                    "delegate": bool,
+                }
+            ],
+            "conflicts": [
+                {
+                    "of": str,
+                    "decided": int,
+                    "newest": int,
+                    "confident": int,
+                    "comparable": int,
+                    "strategy": set(STRATEGIES),
+                    "proposed": (str, None),
+                }
+            ],
+        },
+        ("clawmem review agreement",),
+        ("kinds",),
+    ),
+    "delegate": Command(
+        delegate,
+        (
+            Parameter("kind", "{choices}.", choices=tuple(one.name for one in PROPOSAL_KINDS if one.delegable)),
+            Parameter("to", "The agent that decides.", metavar="AGENT", completes="agent"),
+            Parameter("entity", "Only what is about this entity or folder; * matches any text.", ("--entity", "-e")),
+            Parameter("remove", "Take the delegation back.", ("--remove",), bool, False),
+        ),
+        {"delegations": [{"pattern": str, "agent": str, "by": str}], "kept": (str, None)},
+        ("clawmem review delegate", "clawmem review delegate promotion night-clerk --entity 'projects/*'"),
+        ("delegations",),
     ),
     "trust": Command(
         trust,

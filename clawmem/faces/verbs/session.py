@@ -1,26 +1,31 @@
-"""`clawmem session start|note|checkpoint|end|list|show|resume|watch|schema`."""
+"""`clawmem session start|note|checkpoint|end|list|show|resume|claim|release|watch|schema`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
+from clawmem.faces.parts.tasks import TASK_SHAPE, task_data, task_lines
 from clawmem.faces.parts.words import context_data, outcome_lines, said
 from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.zones import ADVICE, ZONES, zone
+from clawmem.model.records.claims import KINDS, Claim, LiveClaim
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA
 from clawmem.model.records.session import STATES, SessionRecord, session_to_mapping
 from clawmem.model.records.strict_json import read_json
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
-from clawmem.work.sessions.records import current_session, find_session, list_sessions, zone_limits
+from clawmem.work.sessions.records import current_session, find_session, list_sessions, visible_to, zone_limits
 from clawmem.work.sessions.start import StartedSession, resume_session, session_reach, start_session
+
+if TYPE_CHECKING:
+    from clawmem.work.sessions.claims import ClaimedWork
 
 
 def start(
@@ -111,27 +116,47 @@ def list_(call: Call, state: str | None, of_agent: str | None, limit: int | None
         raise InvalidInput(f"'{state}' is not a state of a session.", f"Choose one of {', '.join(STATES)}.")
     listed = list_sessions(call.runtime.vault(), call.runtime.now(), of_agent)
     chosen = [one for one in listed.sessions if state in (None, one.state)][: limit or 20]
+    caller = call.runtime.caller()
     rows = [(one.id, one.agent, one.state, one.started, one.workflow or "", one.task or "") for one in chosen]
     talk = () if rows else ("There are no sessions.",)
     table = Table(("session", "agent", "state", "started", "workflow", "task"), rows)
-    return Answer({"sessions": [_data(one) for one in chosen]}, table, listed.notices, talk=talk)
+    return Answer({"sessions": [_data(visible_to(one, caller)) for one in chosen]}, table, listed.notices, talk=talk)
 
 
 def show(call: Call, session_id: str | None) -> Answer:
-    """Show a session: its times, notes, checkpoints, summary and reflection; without an id, the current one."""
+    """Show a session: its times, notes, checkpoints, summary and reflection; without an id, the current one. The notes
+    of an open session are for its agent and for people."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    record = find_session(vault, session_id) if session_id else current_session(vault, caller)
+    record = visible_to(find_session(vault, session_id) if session_id else current_session(vault, caller), caller)
     lines = [f"{key}: {_words(value)}" for key, value in session_to_mapping(record).items() if key != "notes"]
     lines += [f"note {one.at} {one.text}" for one in record.notes]
     return Answer({"session": _data(record)}, lines)
 
 
+def claim(call: Call, what: str, session: str | None, project: str | None) -> Answer:
+    """Claim a task, an entity, or paths for a session. The claim lasts for coordination.lease_minutes after the last
+    sign of life. If another session has claimed what overlaps, this says whose it is, and the exit code is 1."""
+    from clawmem.work.sessions.claims import claim_work
+
+    runtime = call.runtime
+    done = claim_work(runtime.vault(), runtime.caller(), what, session, runtime.project(project))
+    return _claimed(done, [f"claimed {one.words}" for one in done.changed] or ["It is claimed already."])
+
+
+def release(call: Call, what: str | None, session: str | None) -> Answer:
+    """Give back what a session has claimed: one claim, or without a name all of them."""
+    from clawmem.work.sessions.claims import release_work
+
+    done = release_work(call.runtime.vault(), call.runtime.caller(), what, session)
+    return _claimed(done, [f"released {one.words}" for one in done.changed] or ["Nothing was claimed."])
+
+
 def watch(call: Call, seconds: float | None) -> Feed:
-    """Follow the vault, and print one line of JSON for each start, note, checkpoint and end as it happens, until the
-    command is stopped or the time is over; also with --json."""
+    """Follow the vault, and print one line of JSON for each start, note, checkpoint, end, claim, release and collision
+    as it happens, until the command is stopped or the time is over; also with --json."""
     from clawmem.work.sessions.watch import watch_sessions
 
-    return Feed(watch_sessions(call.runtime.vault(), call.runtime.now, seconds))
+    return Feed(watch_sessions(call.runtime.vault(), call.runtime.now, seconds, call.runtime.caller()))
 
 
 def schema(call: Call, example: bool, of_checkpoint: bool) -> Answer:
@@ -155,16 +180,43 @@ def _started(call: Call, done: StartedSession, budget: int | None) -> Answer:
         "session": _data(record),
         "previous": [_data(one) for one in done.previous],
         **said({"scratchpad": dict(zip(("path", "text"), done.scratchpad, strict=True)) if done.scratchpad else None}),
+        **({"task": task_data(done.task)} if done.task else {}),
+        "claims": [_live_data(one) for one in done.claims],
         "context": context_data(given),
         "commit": done.commit,
     }
     lines = [f"session {record.id}"]
+    if done.task is not None:
+        title, *criteria = task_lines(done.task)
+        lines += ["", f"task {done.task.slug} ({done.task.state}): {title}", *criteria]
+        lines += [f"scratchpad {done.scratchpad[0]}"] if done.scratchpad else []
+    lines += [one.words for one in done.claims]
     lines += ["", done.scratchpad[1].rstrip()] if done.scratchpad else []
     for one in done.previous:
         lines += ["", f"session {one.id}, ended {(one.ended or '')[:10]}: {one_line(one.summary or '')}"]
         lines += [f"- watch for: {word}" for word in (one.reflection or {}).get("watch_for", ())]
         lines += [f"- warning: {word}" for word in one.warnings]
     return Answer(data, [*lines, "", given.text], (*done.notices, *given.notices))
+
+
+def _claimed(done: ClaimedWork, lines: list[str]) -> Answer:
+    data = {
+        "session": done.session,
+        "changed": [_claim_data(one) for one in done.changed],
+        "claims": [_live_data(one) for one in done.held],
+        "collisions": [_live_data(one) for one in done.collisions],
+        "commit": done.commit,
+    }
+    return Answer(data, lines, done.notices)
+
+
+def _claim_data(one: Claim) -> dict[str, Any]:
+    return said({"kind": one.kind, "what": one.what, "project": one.project})
+
+
+def _live_data(one: LiveClaim) -> dict[str, Any]:
+    since = {"since": one.claim.since, "until": one.until}
+    return {**_claim_data(one.claim), **since, "session": one.session, "agent": one.agent}
 
 
 def _document(call: Call, file: str) -> Any:
@@ -221,11 +273,15 @@ _RECORD: Mapping[Any, Any] = {
     "id": str, "agent?": str, "state": set(STATES), "started?": str, "last_seen?": str, "ended?": str,
     "workflow?": str, "project?": str, "task?": str, "stage?": str, "served?": [str], "notes?": [_NOTE],
     "checkpoints?": [{str: object}], "summary?": str, "reflection?": {str: object}, "warnings?": [str],
-    "outcomes?": {str: str}, "learned?": [str], "proposals?": [str], str: object,
+    "outcomes?": {str: str}, "learned?": [str], "proposals?": [str],
+    "collisions?": [{"at": str, "what": str, "holder": str, "session": str}], str: object,
 }  # fmt: skip
+_CLAIM = {"kind": set(KINDS), "what": str, "project?": str}
+_LIVE = {**_CLAIM, "since": str, "until": str, "session": str, "agent": str}
+_CLAIMED = {"session": str, "changed": [_CLAIM], "claims": [_LIVE], "collisions": [_LIVE], "commit": (str, None)}
 _STARTED = {
     "session": _RECORD, "previous": [_RECORD], "scratchpad?": {"path": str, "text": str}, "context": "context",
-    "commit": (str, None),
+    "task?": TASK_SHAPE, "claims": [_LIVE], "commit": (str, None),
 }  # fmt: skip
 _ZONED = {"zone?": set(ZONES), "advice?": str}
 
@@ -235,7 +291,12 @@ VERB = {
         (
             WORKFLOW._replace(help="The workflow (CLAWMEM_WORKFLOW).", completes="workflow"),
             PROJECT,
-            Parameter("task", "The task, in a few words.", ("--task",)),
+            Parameter(
+                "task",
+                "A task, which the session takes and claims, or any few words.",
+                ("--task",),
+                completes="task",
+            ),
             _STAGE,
             Parameter("session_id", "An id of your own for the session; one that exists continues.", ("--id",)),
             _BUDGET,
@@ -297,6 +358,27 @@ VERB = {
         ("session",),
     ),
     "resume": Command(resume, (_SESSION_ID, _BUDGET), _STARTED, ("clawmem session resume ses_1a2b",), ("session",)),
+    "claim": Command(
+        claim,
+        (
+            Parameter(
+                "what",
+                "A task, an entity, or a path or pattern, such as src/auth/**; task:, entity: and path: say which.",
+                required=True,
+                completes="task",
+            ),
+            _SESSION,
+            PROJECT,
+        ),
+        _CLAIMED,
+        ("clawmem session claim projects/website --session ses_1a2b", "clawmem session claim 'src/auth/**'"),
+    ),
+    "release": Command(
+        release,
+        (Parameter("what", "What to give back; the default is everything."), _SESSION),
+        _CLAIMED,
+        ("clawmem session release --session ses_1a2b",),
+    ),
     "watch": Command(
         watch,
         (Parameter("seconds", "Stop after this time; the default is never.", ("--seconds",), float),),

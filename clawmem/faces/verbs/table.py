@@ -33,8 +33,11 @@ VERBS = {
     "digest": "Reduce a long text to claims with evidence and links.",
     "stale": "List facts that somebody should check.",
     "wiki": "Build the wiki, and say what may enter it.",
+    "task": "Add, list, take, submit and close tasks.",
     "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",
+    "evaluate": "Check a task against its acceptance list, and allow the commands that do it.",
+    "eval": "Run suites of tests on the memory, and keep and compare the scores.",
     "tier": "Show the tier of a fact, and why.",
     "analytics": "Show which facts are asked for, and which never.",
     "log": "Show the history of the vault, an entity or a fact.",
@@ -61,6 +64,9 @@ VERBS = {
 }
 
 ALIASES = {"search": "recall", "add": "remember"}
+
+USUAL_WORDS = {"evaluate": "task"}
+"""The second word of a verb that may be left out, if something else than another second word follows."""
 
 OTHER_NAMES = {
     "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",

@@ -65,15 +65,18 @@ def allow(call: Call, workflow_id: str, adapter: str) -> Answer:
 
 
 def run(call: Call, workflow_id: str, adapter: str) -> Answer:
-    """Run an adapter: store its new events, and the outcomes of decisions, and print its tasks."""
+    """Run an adapter: store its new events, its tasks and the outcomes of decisions, and tell it of its tasks that were
+    closed here. A value of a task that was changed here is kept, and named where the other side changed it, too."""
     from clawmem.work.adapters import run_adapter
 
     done = run_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
-    data = {**done._asdict(), "tasks": [one._asdict() for one in done.tasks], "commits": list(done.commits)}
+    tasks = [{**one._asdict(), "acceptance": list(one.acceptance)} for one in done.tasks]
+    data = {**done._asdict(), "tasks": tasks, "commits": list(done.commits)}
     data.pop("notices")
     rows = [(one.id, one.state, one.title, one.url or "") for one in done.tasks]
     events = f"{counted(done.added, 'new event')}, {done.known} known"
-    talk = (f"{events}, {counted(done.outcomes, 'outcome')} recorded",)
+    tasks_said = f"{counted(done.new_tasks, 'new task')}, {done.changed_tasks} changed, {done.told} closed ones told"
+    talk = (f"{events}, {counted(done.outcomes, 'outcome')} recorded", tasks_said)
     return Answer(data, Table(("task", "state", "title", "url"), rows), done.notices, talk=talk)
 
 
@@ -97,7 +100,10 @@ def _data(one: Workflow) -> dict[str, Any]:
 _ID = Parameter("workflow_id", "The workflow's id, such as software.", required=True, completes="workflow")
 _ADAPTER = Parameter("adapter", "The adapter's name in the workflow.", required=True)
 _CHECKED = {"name": str, "tasks": int, "events": int, "outcomes": int, "problem": (str, None)}
-_TASK = {"id": str, "title": str, "state": set(STATES), "url": (str, None)}
+_TASK = {
+    "id": str, "title": str, "state": set(STATES), "url": (str, None), "about": str, "acceptance": [str],
+    "priority": (int, None),
+}  # fmt: skip
 _STAGE = {"name": str, "takes": [str], "hands_in": [str], "role": (str, None)}
 _WORKFLOW = {
     "id": str, "title": str, "about": str, "scopes": [str], "roles": {str: str}, "stages": [_STAGE],
@@ -127,7 +133,16 @@ VERB = {
     "run": Command(
         run,
         (_ID, _ADAPTER),
-        {"tasks": [_TASK], "added": int, "known": int, "outcomes": int, "commits": [str]},
+        {
+            "tasks": [_TASK],
+            "added": int,
+            "known": int,
+            "outcomes": int,
+            "commits": [str],
+            "new_tasks": int,
+            "changed_tasks": int,
+            "told": int,
+        },
         ("clawmem workflow run software tickets",),
         ("tasks",),
     ),

@@ -7,7 +7,7 @@ from clawmem.errors import ClawmemError, InvalidInput, SecretFound
 from clawmem.index.search.lookup import PlacedFact, TakenIds, entity_exists, resolve_id
 from clawmem.memory.entities.places import entity_for_draft, expand_own, new_entity_files, resolve_entity
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
-from clawmem.memory.permission import check_author
+from clawmem.memory.permission import check_author, check_scope_right
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import fact_to_line
@@ -30,7 +30,7 @@ from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.memory.history.evidence import Days
-    from clawmem.memory.review.quarantine import ProposalWriter
+    from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 
 BATCH_SIZE = 2000
 MAX_NOTICES = 20
@@ -155,6 +155,7 @@ class FactPlanner:
         self._proposal_writer: ProposalWriter | None = None
         self._finder = RivalValueFinder(work)
         self._days: Days = {}
+        self._claims: dict[str, QuarantineReason | None] = {}
         self.conflicts: list[ValueConflict] = []
         self.notices: list[str] = []
 
@@ -162,6 +163,7 @@ class FactPlanner:
         """Return the result for the draft, and its change (None if nothing changes)."""
         work = self._work
         check_author(work.caller, draft.fact.agent)
+        check_scope_right(work.vault, work.caller, draft.fact)
         entity = entity_for_draft(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
         if entity not in self._batches:
@@ -175,7 +177,7 @@ class FactPlanner:
         if place is not None:
             return self._reinforce(batch, place, said, entity)
         fact = with_identity(said, work.caller, self._new_id())
-        proposed = self._quarantined(fact, entity) if fact.trust != "user" else None
+        proposed = self._quarantined(fact, entity)
         if proposed is not None:
             return proposed
         rivals = self._finder.find(fact, entity, batch.facts)
@@ -237,19 +239,31 @@ class FactPlanner:
 
     def _quarantined(self, fact: Fact, entity: str) -> tuple[RememberedFact, Change | None] | None:
         """Return the proposal for a fact that a person must decide about, or None."""
+        if fact.trust == "user" and self._claimed(entity) is None:
+            return None
         from clawmem.memory.review.quarantine import (  # not needed for facts of a person
             ProposalWriter,
             quarantine_reason,
             with_proposal_id,
         )
 
-        reason = quarantine_reason(fact)
+        reason = quarantine_reason(fact) or self._claimed(entity)
         if reason is None:
             return None
         self._proposal_writer = self._proposal_writer or ProposalWriter(self._work)
         filed = self._proposal_writer.file(fact, entity, reason)
         self.notices += [filed.notice] if filed.notice else []
         return RememberedFact(with_proposal_id(filed.proposal, fact), entity, "proposed"), filed.change
+
+    def _claimed(self, entity: str) -> "QuarantineReason | None":
+        """Return why a fact of this entity waits for review, where another session has claimed the entity."""
+        if entity not in self._claims:
+            self._claims[entity] = None
+            if any((self._work.vault.root / "agents").glob("*/claims.json")):
+                from clawmem.memory.leases import collision_with_entity  # only where a session has claimed something
+
+                self._claims[entity] = collision_with_entity(self._work, [items_path(entity)])
+        return self._claims[entity]
 
     def _new_id(self) -> str:
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)

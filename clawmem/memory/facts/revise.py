@@ -10,6 +10,7 @@ from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.memory.facts.remember import with_identity, without_secrets
+from clawmem.memory.permission import check_scope_right
 from clawmem.memory.review.quarantine import ProposalWriter, quarantine_reason, with_proposal_id
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
@@ -86,7 +87,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
 def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
     """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it."""
     with writing(vault, caller, "retract") as work:
-        placed = find_fact(work.index, reference)
+        placed = _found(work, reference)
         if placed.fact.status == RETRACTED:
             return ReviseResult((placed,), ("noop",), None, (*work.notices, f"{placed.fact.id} was retracted already"))
         fact, entity = _active_fact(work, reference)
@@ -159,7 +160,7 @@ def link(
     """Link one fact to another. The link types `supersedes` and `merges` have their own verbs."""
     check_link_kind(kind)
     with writing(vault, caller, "link") as work:
-        placed = find_fact(work.index, reference)
+        placed = _found(work, reference)
         other = resolve_id(work.index, target)
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
@@ -188,8 +189,15 @@ def _file_proposal(
     return ReviseResult((shown,), ("proposed",), commits[-1] if commits else None, notices)
 
 
-def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
+def _found(work: WriteScope, reference: str) -> PlacedFact:
+    """Return the fact that is to be changed. Raise NotPermitted if the caller may not write in its scope."""
     placed = find_fact(work.index, reference)
+    check_scope_right(work.vault, work.caller, placed.fact)
+    return placed
+
+
+def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
+    placed = _found(work, reference)
     fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
     if fact.superseded_by:
         raise AlreadySuperseded(fact.id, fact.superseded_by)

@@ -98,6 +98,8 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bo
     `shared` it becomes a suggestion in `clawmem.yaml`. Raise InvalidInput if the value is not valid, NotPermitted
     for an agent, Refused if the vault was not accepted."""
     named, new = _parsed(vault.settings, key, text)
+    if named.key.startswith("review."):
+        check_person(caller, named.key)
     if named.key in LOCAL and not shared:
         check_person(caller, named.key)
         check_accepted(vault)

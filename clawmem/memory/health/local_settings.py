@@ -96,8 +96,9 @@ def withdraw_acceptance(vault: Vault, caller: Caller) -> bool:
 def check_person(caller: Caller, what: str) -> None:
     """Raise NotPermitted if the caller is an agent."""
     if caller.agent is not None:
+        does = "says who decides in review" if what.startswith("review.") else "decides which data leaves this machine"
         raise NotPermitted(
-            f"{what} decides which data leaves this machine, so only a person may change it.",
+            f"{what} {does}, so only a person may change it.",
             "A person runs the command without --agent and CLAWMEM_AGENT.",
         )
 

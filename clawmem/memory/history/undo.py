@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, PossiblyUnreadable, Refused
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, PossiblyUnreadable, Refused
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
@@ -62,6 +62,8 @@ def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) ->
         return run_query(vault, previewed, one_state=False)
     with writing(vault, caller, "undo") as work:
         target, plan = _plan(vault, work.index, work.read, reference)
+        if caller.agent is not None:
+            _refuse_decisions(work.read, plan, caller.agent)
         commit = work.commit([_change(target.entry, plan, caller)])[-1]
         return _result(target, plan, commit, work.notices)
 
@@ -76,6 +78,20 @@ def _plan(
         if not plan.writes:
             _refuse_empty_plan(history, target, plan)
         return target, plan
+
+
+def _refuse_decisions(read: Callable[[str], bytes | None], plan: UndoPlan, agent: str) -> None:
+    """Raise NotPermitted if an agent would take back a decision of review, or bring one back."""
+    from clawmem.model.proposals.proposal import FOLDER, OPEN  # few undos touch a proposal
+    from clawmem.model.proposals.proposal_file import parse_proposal
+
+    for path in (one for one in plan.writes if one.startswith(f"{FOLDER}/") and one.endswith(".json")):
+        found = [parse_proposal(data, path) for data in (read(path), plan.writes[path]) if data is not None]
+        if any(one.status != OPEN for one in found):
+            raise NotPermitted(
+                f"This would change a decision of review ({found[0].id}), and {agent} is an agent.",
+                "A person runs the same command without --agent and CLAWMEM_AGENT.",
+            )
 
 
 def _find_target(index: Index, history: History, reference: str) -> _UndoTarget:

@@ -43,7 +43,7 @@ def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineRea
         )
     if fact.category == GUARDRAIL and fact.agent is not None and not is_approved(fact):
         return QuarantineReason(
-            "fact", f"The agent {fact.agent} gives it as a guardrail, which a person accepts first."
+            GUARDRAIL, f"The agent {fact.agent} gives it as a guardrail, which a person accepts first."
         )
     better = next((one for one in against if not is_low_trust(one.trust)), None)
     if better is None or not is_low_trust(fact.trust):

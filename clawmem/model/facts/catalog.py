@@ -10,14 +10,16 @@ from clawmem.model.language.text import normal, one_line
 VALUE_TYPES = ("text", "person", "place", "organisation", "date", "number", "thing")
 CARDINALITIES = ("single", "many")
 GAP = "*"
-_KEYS = frozenset(("description", "phrases", "value", "cardinality", "replaces", "questions"))
+NEWEST, CONFIDENCE, ASK = STRATEGIES = ("newest", "confidence", "ask")
+_KEYS = frozenset(("description", "phrases", "value", "cardinality", "replaces", "questions", "conflict"))
 
 
 class Predicate(NamedTuple):
     """One relation. `phrases` are other names for it; with `replaces`, a new value retires the old one.
 
     `questions` are templates: words in order, `*` for any words between them, `a|b` for either word. `description` says
-    what the relation means; models that read events are shown it.
+    what the relation means; models that read events are shown it. `conflict` is the strategy for facts that contradict
+    each other: newest, confidence or ask.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Predicate(NamedTuple):
     replaces: bool = False
     questions: tuple[str, ...] = ()
     description: str = ""
+    conflict: str | None = None
 
 
 class Catalog(NamedTuple):
@@ -62,6 +65,7 @@ def catalog_to_mapping(catalog: Catalog) -> dict[str, Any]:
             "replaces": predicate.replaces,
             "questions": list(predicate.questions),
             **({"description": predicate.description} if predicate.description else {}),
+            **({"conflict": predicate.conflict} if predicate.conflict else {}),
         }
         for predicate in catalog.predicates.values()
     }
@@ -151,7 +155,8 @@ def _predicate(name: Any, entry: Any) -> Predicate:
     if not isinstance(about, str):
         raise InvalidInput(f"The predicate '{name}' must have one sentence as its description.")
     phrases, questions = _texts(name, entry, "phrases"), _texts(name, entry, "questions")
-    return Predicate(name, phrases, value, single, replaces, questions, one_line(about))
+    conflict = _choice(name, entry, "conflict", STRATEGIES, "") if entry.get("conflict") is not None else None
+    return Predicate(name, phrases, value, single, replaces, questions, one_line(about), conflict)
 
 
 def _choice(name: str, entry: Mapping[str, Any], key: str, allowed: Sequence[str], default: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.precedents import DECISION_OUTCOMES
 from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.language.text import one_line
 from clawmem.model.records.event import EVENT_ROLES
+from clawmem.model.records.task import FIRST, LAST
 from clawmem.model.records.workflow import STATES
 
 VERSION = 1
@@ -19,12 +21,16 @@ MOST = 5_000
 
 
 class AdapterTask(NamedTuple):
-    """A task of the foreign system: its id there, its title, its state, and its address."""
+    """A task of the foreign system: its id there, its title, its state, its address, its text, its criteria, and its
+    priority, 1 (first) to 5."""
 
     id: str
     title: str
     state: str = "open"
     url: str | None = None
+    about: str = ""
+    acceptance: tuple[str, ...] = ()
+    priority: int | None = None
 
 
 class AdapterEvent(NamedTuple):
@@ -53,10 +59,19 @@ class AdapterReply(NamedTuple):
     outcomes: tuple[AdapterOutcome, ...] = ()
 
 
-def adapter_request(workflow: str, adapter: str, given: Mapping[str, Any], since: str | None = None) -> dict[str, Any]:
-    """Return the JSON document that an adapter reads on stdin; `given` is recorded input, or empty. `since` is the time
-    of the last run that was stored (ISO 8601 UTC), null before the first."""
-    return {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since, "input": dict(given)}
+def adapter_request(
+    workflow: str,
+    adapter: str,
+    given: Mapping[str, Any],
+    since: str | None = None,
+    closed: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the JSON document that an adapter reads on stdin.
+
+    `given` is recorded input, or empty. `since` is the time of the last run that was stored (ISO 8601 UTC), null before
+    the first. `closed` are its tasks that were closed here."""
+    about = {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since}
+    return {**about, "input": dict(given), "closed": [dict(one) for one in closed]}
 
 
 def parse_reply(value: Any) -> AdapterReply:
@@ -87,7 +102,24 @@ def _task(held: Mapping[str, Any], place: str) -> AdapterTask:
         _needed(held, "title", place),
         _one_of(state, STATES, f"{place}.state"),
         _text(held, "url", place) or None,
+        _text(held, "about", place),
+        _criteria(held, place),
+        _priority(held, place),
     )
+
+
+def _criteria(held: Mapping[str, Any], place: str) -> tuple[str, ...]:
+    value = held.get("acceptance") or []
+    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+        raise InvalidInput(f"{place}.acceptance is no list of texts.")
+    return tuple(map(one_line, value))
+
+
+def _priority(held: Mapping[str, Any], place: str) -> int | None:
+    value = held.get("priority")
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not FIRST <= value <= LAST):
+        raise InvalidInput(f"{place}.priority is no number from {FIRST} to {LAST}.")
+    return value
 
 
 def _event(held: Mapping[str, Any], place: str) -> AdapterEvent:

@@ -19,7 +19,7 @@ class Change(NamedTuple):
     """Files to write under one commit message; None as content deletes a file.
 
     `consumes` names files below `.git/clawmem/` that are removed after the commit. With `author` None, the vault's own
-    identity is used.
+    identity is used. `signed` requires a signed commit, whatever `git.sign` says.
     """
 
     subject: str
@@ -28,6 +28,7 @@ class Change(NamedTuple):
     body: str = ""
     author: Author | None = None
     consumes: tuple[str, ...] = ()
+    signed: bool = False
 
 
 def agent_author(agent: str | None) -> Author | None:

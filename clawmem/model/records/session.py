@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.language.dates import moment_of
@@ -15,10 +15,13 @@ from clawmem.model.records.parsing import Yaml, json_object
 OPEN, ENDED, ABANDONED = "open", "ended", "abandoned"
 STATES = (OPEN, ENDED, ABANDONED)
 PREFIX = "ses_"
+COLLISION = "collision"
+"""The kind of an entry in a session's journal that says that it met a claim of another one."""
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
 _TEXTS = (
     "id agent state started last_seen ended workflow project task stage summary".split()
 )  # `state` is checked further
+_Entry = TypeVar("_Entry")
 _WORDS = ("served", "learned", "proposals", "warnings")
 
 
@@ -30,12 +33,22 @@ class SessionNote(NamedTuple):
     text: str
 
 
+class SessionCollision(NamedTuple):
+    """That a session met a claim of another one: the time, what is claimed, the holder, and the holder's session."""
+
+    at: str
+    what: str
+    holder: str
+    session: str
+
+
 class SessionRecord(NamedTuple):
     """One session. Times are ISO 8601 UTC.
 
     `last_seen` is the last sign of life. `served` are the ids of the facts that were shown, `learned` those of the
     facts that its checkpoints and its end added, `proposals` what they proposed. `checkpoints` and `reflection` are as
-    they were handed in. `outcomes` says of served facts what they were worth."""
+    they were handed in. `outcomes` says of served facts what they were worth. `collisions` are the claims of others
+    that it met."""
 
     id: str
     agent: str = ""
@@ -56,6 +69,7 @@ class SessionRecord(NamedTuple):
     outcomes: Mapping[str, str] | None = None
     learned: tuple[str, ...] = ()
     proposals: tuple[str, ...] = ()
+    collisions: tuple[SessionCollision, ...] = ()
     extra: Mapping[str, Any] = {}
 
 
@@ -101,26 +115,31 @@ def _session(record: Mapping[str, Any]) -> SessionRecord:
     if not isinstance(checkpoints, list) or not all(isinstance(one, Mapping) for one in checkpoints):
         raise InvalidInput("the key 'checkpoints' is not a list of objects")
     given["checkpoints"] = tuple(checkpoints)
-    given["notes"] = tuple(_note(one) for one in _list(given.get("notes", [])))
+    given["notes"] = tuple(_entry(SessionNote, one, "notes") for one in _list(given, "notes"))
+    given["collisions"] = tuple(_entry(SessionCollision, one, "collisions") for one in _list(given, "collisions"))
     given["extra"] = {key: value for key, value in record.items() if key not in SessionRecord._fields}
     return SessionRecord(**given)
 
 
-def _list(value: Any) -> list[Any]:
+def _list(given: Mapping[str, Any], key: str) -> list[Any]:
+    value = given.get(key, [])
     if not isinstance(value, list):
-        raise InvalidInput("the key 'notes' is not a list")
+        raise InvalidInput(f"the key '{key}' is not a list")
     return value
 
 
-def _note(held: Any) -> SessionNote:
-    if not isinstance(held, Mapping) or not all(isinstance(held.get(key), str) for key in SessionNote._fields):
-        raise InvalidInput("the key 'notes' is not a list of objects with 'id', 'at' and 'text'")
-    return SessionNote(*(held[key] for key in SessionNote._fields))
+def _entry(kind: Callable[..., _Entry], held: Any, key: str) -> _Entry:
+    names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    if not isinstance(held, Mapping) or not all(isinstance(held.get(name), str) for name in names):
+        said = ", ".join(f"'{name}'" for name in names[:-1]) + f" and '{names[-1]}'"
+        raise InvalidInput(f"the key '{key}' is not a list of objects with {said}")
+    return kind(*(held[name] for name in names))
 
 
 def session_to_mapping(record: SessionRecord) -> dict[str, Any]:
     """Return the record as a JSON object, without keys that have no value."""
-    held: dict[str, Any] = {**record._asdict(), "notes": [note._asdict() for note in record.notes]}
+    held: dict[str, Any] = record._asdict()
+    held |= {key: [one._asdict() for one in held[key]] for key in ("notes", "collisions")}
     extra = held.pop("extra")
     given = {key: list(value) if isinstance(value, tuple) else value for key, value in held.items()}
     return {**{key: value for key, value in given.items() if value not in (None, "", [], {})}, **extra}

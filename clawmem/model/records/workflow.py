@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.reach import SCOPES
 from clawmem.model.records.parsing import Yaml, yaml_value
 
 FOLDER = "workflows"
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
-_KEYS = ("title", "about", "scopes", "roles", "stages", "states", "adapters", "failure_modes")
+_KEYS = ("title", "about", "scopes", "roles", "stages", "states", "adapters", "failure_modes", "conflicts")
 STATES = ("open", "working", "review", "done", "rejected")
 
 
@@ -28,7 +29,7 @@ class Stage(NamedTuple):
 class Workflow(NamedTuple):
     """A workflow. `scopes` is its scope chain, narrow to broad; `states` says what each state of a task means;
     `adapters` maps a name to an executable, and `recorded` to the input with which it is tried; `unknown` are keys that
-    this version does not know."""
+    this version does not know. `conflicts` is the strategy for facts of the workflow that contradict each other."""
 
     id: str
     title: str = ""
@@ -41,6 +42,7 @@ class Workflow(NamedTuple):
     failure_modes: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     recorded: Mapping[str, Mapping[str, Any]] = {}
+    conflicts: str | None = None
 
     def stage(self, name: str) -> Stage:
         """Return a stage by name. Raise InvalidInput if the workflow has no such stage."""
@@ -88,6 +90,7 @@ def workflow_from_mapping(name: str, held: Any, path: str) -> Workflow:
             tuple(_words(held, "failure_modes", "failure_modes")),
             tuple(str(key) for key in held if key not in _KEYS),
             {name: given for name, (_, given) in _adapters(held).items() if given is not None},
+            _strategy(held),
         )
     except InvalidInput as problem:
         raise Unreadable(path, None, problem.message.rstrip(".")) from None
@@ -125,6 +128,13 @@ def _scopes(held: Mapping[str, Any]) -> tuple[str, ...]:
         if word not in SCOPES:
             raise InvalidInput(f"the key 'scopes' contains '{word}'; the scopes are {', '.join(SCOPES)}")
     return tuple(words) or SCOPES
+
+
+def _strategy(held: Mapping[str, Any]) -> str | None:
+    given = held.get("conflicts")
+    if given is not None and given not in STRATEGIES:
+        raise InvalidInput(f"'conflicts' is '{str(given)[:40]}', but must be one of {', '.join(STRATEGIES)}")
+    return given
 
 
 def _stage(held: Any, at: int) -> Stage:

@@ -71,6 +71,30 @@ SETTINGS = (
     ),
     Setting("session.rotate", "float", 0.6, "the part of it above which the zone is rotate", 0, 1),
     Setting("session.compact", "float", 0.8, "the part of it above which the zone is compact", 0, 1),
+    Setting(
+        "coordination.lease_minutes",
+        "float",
+        30.0,
+        "minutes without a sign of life after which the claims of a session end",
+        0.1,
+        10_000,
+    ),
+    Setting(
+        "coordination.on_collision",
+        "choice",
+        "refuse",
+        "what a write into a claim of another session does: it is refused, a new fact waits for review (propose), or"
+        " it is done and said (warn)",
+        choices=("refuse", "propose", "warn"),
+    ),
+    Setting(
+        "coordination.task_at_end",
+        "choice",
+        "release",
+        "what happens to a task in work when its session ends or is abandoned: others may take it (release), or it"
+        " stays with its holder (keep)",
+        choices=("release", "keep"),
+    ),
     Setting("condense.facts", "int", 5, "cold facts of one entity and topic that become one", 2, 1000),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
     Setting(
@@ -220,6 +244,28 @@ SETTINGS = (
         "llm.max_run_tokens", "int", 400_000, "the most tokens, of prompts and answers, in one such run", 0, 100_000_000
     ),
     Setting("llm.kept_answers", "int", 500, "how many answers are kept, so that the same question is free", 0, 100_000),
+    Setting(
+        "review.routes",
+        "routes",
+        "",
+        "who decides which proposals: lines as in CODEOWNERS, the last match wins; empty: every person",
+    ),
+    Setting("review.signed", "bool", False, "whether a decision in review needs a signed commit"),
+    Setting(
+        "review.delegate_after",
+        "int",
+        20,
+        "decisions of one kind, all approved, after which `review agreement` proposes to delegate them",
+        2,
+        10_000,
+    ),
+    Setting(
+        "review.delegations",
+        "delegations",
+        "",
+        "which decisions an agent may take on this machine; only a person sets it",
+    ),
+    Setting("lesson.harmful", "int", 3, "how many more reports of harm than of help send a lesson to review", 1, 1000),
     Setting("git.sign", "bool", False, "whether commits are signed, with the key git is configured to use"),
     Setting("sync.remote", "text", "origin", "the git remote that sync uses"),
     Setting("sync.branch", "optional", "", "the branch on the remote; empty: the current branch of this vault"),
@@ -234,13 +280,19 @@ SETTINGS = (
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
     Setting("adapters.timeout_seconds", "float", 30.0, "how long an adapter may run, in seconds", 0.1, 3600),
+    Setting("evaluate.confidence", "float", 0.7, "below this confidence, a criterion is undecided", 0, 1),
+    Setting("evaluate.agreement", "float", 0.8, "below this agreement with people, nothing passes by itself", 0, 1),
+    Setting("evaluate.decisions", "int", 20, "the number of last decisions of people that this is of", 1, 10_000),
+    Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),
+    Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
+    Setting("evaluate.output_bytes", "int", 1_000_000, "how many bytes an allowed command may write", 1, 100_000_000),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
 # groups are local, so that new keys in them are, too.
 LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate".split())
 # Values of these kinds never name a place or a program. A setting of another kind is local unless it is listed here.
-_CLOSED_KINDS = frozenset("int float bool choice entity places".split())
+_CLOSED_KINDS = frozenset("int float bool choice entity places routes".split())
 _SHARED_TEXTS = frozenset(("vault.name", "user.name"))
 
 
@@ -272,6 +324,20 @@ OF_AGENTS = (
         "what the context of the agent is about: entities or folders such as projects; its own facts and the most"
         " important ones are always in it",
     ),
+    Setting(
+        "verbs",
+        "names",
+        "all",
+        "which verbs the agent may use, such as `recall, remember, task take`; a group's name is all of it",
+    ),
+    Setting(
+        "scopes",
+        "names",
+        "all",
+        "the scopes in which the agent may write facts; a fact without one counts as organisation",
+        choices=("all", "project", "team", "framework", "organisation"),
+    ),
+    Setting("cents", "float", 1e6, "the most that models may cost for the agent in one day (UTC), in cents", 0, 1e6),
 )
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}

@@ -10,8 +10,8 @@ PLACES = ("own", "life", "records", "settings", "all")
 
 
 class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, optional, variable, words, entity, places or choice), default and
-    meaning.
+    """One key: its kind (int, float, bool, text, optional, variable, words, names, entity, places, routes, delegations
+    or choice), default and meaning.
 
     `offline` holds the values of a local key with which nothing is sent anywhere. `former` holds earlier defaults: the
     `clawmem.yaml` of an older vault contains them, and suggests nothing by it.
@@ -40,11 +40,33 @@ def check_value(setting: Setting, value: object) -> Value:
         return _places(setting, value)
     if setting.kind == "words":
         return _words(setting, value)
+    if setting.kind in ("routes", "delegations"):
+        return _routes(setting, value)
+    if setting.kind == "names":
+        return _names(setting, value)
     if setting.kind in ("optional", "variable") and isinstance(value, str) and "\n" not in value:
         return _variable(setting, value.strip()) if setting.kind == "variable" else value.strip()
     if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
         return _entity(setting, value) if setting.kind == "entity" else value.strip()
     raise wrong_value(setting, value)
+
+
+def _routes(setting: Setting, value: object) -> str:
+    """Read the lines of routes or delegations, as a list or as text. Return them as text on one line."""
+    if value in ("", []):
+        return ""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        value = "\n".join(one.replace("\n", " ") for one in value)
+    if not isinstance(value, str):
+        raise wrong_value(setting, value)
+    from clawmem.model.proposals.routes import read_delegations, read_routes, written  # few vaults have routes
+
+    try:
+        return written(read_routes(value) if setting.kind == "routes" else read_delegations(value))
+    except InvalidInput as problem:
+        raise InvalidInput(
+            f"The setting {setting.key} is wrong in {problem.message}.", f"It must be {describe_values(setting)}."
+        ) from None
 
 
 def _words(setting: Setting, value: object) -> str:
@@ -64,6 +86,17 @@ def _words(setting: Setting, value: object) -> str:
     if any("\n" in one for one in given) or (given and not given[0].strip()):
         raise wrong_value(setting, value)
     return shlex.join(given)
+
+
+def _names(setting: Setting, value: object) -> str:
+    """Read names, as a list or as text separated by commas; with `choices`, only those."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise wrong_value(setting, value)
+    names = [" ".join(one.split()) for one in listed]
+    if not names or "" in names or (setting.choices and not set(names) <= set(setting.choices)):
+        raise wrong_value(setting, value)
+    return ", ".join(dict.fromkeys(names))
 
 
 def _places(setting: Setting, value: object) -> str:
@@ -133,10 +166,19 @@ def describe_values(setting: Setting) -> str:
         return "the name of an entity, such as areas/general"
     if setting.kind == "places":
         return f"places: {', '.join(PLACES)}, an entity, a root such as projects, or @AGENT"
+    if setting.kind == "names":
+        among = f" among {', '.join(setting.choices)}" if setting.choices else ""
+        return f"names separated by commas{among}"
     if setting.kind == "optional":
         return "text on one line, or nothing"
     if setting.kind == "variable":
         return "the name of an environment variable, or nothing"
+    if setting.kind == "routes":
+        return (
+            "lines of a pattern and people, such as `kind:guardrail ada@example.org`: a list, or text with semicolons"
+        )
+    if setting.kind == "delegations":
+        return "lines of a pattern, an agent and the person who delegated, as `clawmem review delegate` writes them"
     if setting.kind == "words":
         return "a program with its options on one line, quoted as in a shell, or nothing"
     if setting.kind == "text":

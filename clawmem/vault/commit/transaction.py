@@ -194,7 +194,7 @@ class Transaction:
         pending = PendingCommit(head.commit, paths, changes[-1].subject, _consumed(changes))
         write_pending(self.vault, pending)
         try:
-            signed = self.vault.settings.flag("git.sign")
+            signed = self.vault.settings.flag("git.sign") or any(change.signed for change in changes)
             write = self._import_signed if signed else self._import
             names = write(changes, head.branch, head.commit)
         except GitFailed as problem:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound
+from clawmem.errors import ClawmemError, InvalidInput, Refused, SecretFound, UnreadableKey
 from clawmem.model.kinds import FACTS, REDACTIONS, file_kind, handling
 from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, name_of_path
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.edits.copies import copies
 from clawmem.vault.edits.moved_facts import MovedFact, facts_moved, gathered, place_of
 from clawmem.vault.edits.scan import HandEdits
-from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml, with_line
 from clawmem.vault.vault import Vault
 
 UNCLAIMED = "clawmem knows no kind of file with this name in this folder, so nothing reads it"
@@ -151,4 +151,7 @@ def check_file(path: str, data: bytes | None) -> None:
     """Raise Unreadable, ConflictMarkers or InvalidInput, naming the line, where a file cannot be what its path says."""
     if data is None:
         return
-    handling(path).parsed(data, path, parse_yaml)
+    try:
+        handling(path).parsed(data, path, parse_yaml)
+    except UnreadableKey as problem:
+        raise with_line(problem, data) from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from math import fsum
+from pathlib import Path
 
 from clawmem.errors import StorageFailed
 from clawmem.model.records.seal import checksum
@@ -15,32 +16,38 @@ from clawmem.vault.disk import append_line
 from clawmem.vault.vault import Vault
 
 FOLDER = "spent"
+OF_AGENTS = "spent-by-agents"
 _SEAL = "#"
 
 
-def record_spending(vault: Vault, day: str, cents: float) -> None:
-    """Add to what was spent on a day. Raise StorageFailed if it cannot be recorded, so that no cost goes uncounted."""
+def record_spending(vault: Vault, day: str, cents: float, agent: str | None = None) -> None:
+    """Add to what was spent on a day, in all or by one agent.
+
+    Raise StorageFailed if it cannot be recorded, so that no cost goes uncounted."""
     if not cents:
         return
     text = repr(cents)
     try:
-        (vault.state / FOLDER).mkdir(parents=True, exist_ok=True)
-        append_line(vault.state / FOLDER / day, f"{text} {_SEAL}{checksum(text):08x}\n".encode())
+        path = _file(vault, day, agent)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        append_line(path, f"{text} {_SEAL}{checksum(text):08x}\n".encode())
     except OSError as problem:
         raise StorageFailed(
             f"The cost of the model cannot be recorded ({problem.strerror}), so it is not called.", "Check the disk."
         ) from None
 
 
-def spent_on(vault: Vault, day: str) -> float:
-    """Return the cents spent on a day. Raise StorageFailed if they cannot be read reliably."""
-    *lines, rest = (vault.disk.read(vault.state / FOLDER / day) or b"").decode(errors="replace").split("\n")
+def spent_on(vault: Vault, day: str, agent: str | None = None) -> float:
+    """Return the cents spent on a day, in all or by one agent.
+
+    Raise StorageFailed if they cannot be read reliably."""
+    *lines, rest = (vault.disk.read(_file(vault, day, agent)) or b"").decode(errors="replace").split("\n")
     cents = [_cents(line) for line in (*lines, *([rest] if _is_complete(rest) else []))]
     known = [one for one in cents if one is not None]
     if len(known) < len(cents):
         raise StorageFailed(
             f"The amount spent on {day} cannot be read, so nothing more is spent.",
-            f"Delete {vault.state / FOLDER / day} to start from zero.",
+            f"Delete {_file(vault, day, agent)} to start from zero.",
         )
     return max(0.0, fsum(known))
 
@@ -55,12 +62,14 @@ def last_spending_day(vault: Vault) -> str:
 
 def delete_spending_before(vault: Vault, before: str) -> None:
     """Delete the records of earlier days."""
-    try:
-        days = [path for path in (vault.state / FOLDER).iterdir() if path.name < before]
-    except FileNotFoundError:
-        return
-    for path in days:
-        path.unlink(missing_ok=True)
+    for pattern in (f"{FOLDER}/*", f"{OF_AGENTS}/*/*"):
+        for path in vault.state.glob(pattern):
+            if path.name < before:
+                path.unlink(missing_ok=True)
+
+
+def _file(vault: Vault, day: str, agent: str | None) -> Path:
+    return vault.state / FOLDER / day if agent is None else vault.state / OF_AGENTS / agent / day
 
 
 def _is_complete(rest: str) -> bool:

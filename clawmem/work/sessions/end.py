@@ -18,14 +18,20 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, check_handover
 from clawmem.model.records.session import ENDED, SessionRecord, parse_session, render_session
 from clawmem.vault.commit.secret_gate import allowed
-from clawmem.vault.state.session_journal import take_entries
+from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.digestion.digest import queue_session, read_queue
 from clawmem.work.handed_in import HandedIn, WorkScope, joined, plan_handed_in
-from clawmem.work.sessions.notes import check_open
-from clawmem.work.sessions.records import current_session, record_path, with_entries, zone_limits
-from clawmem.work.sessions.start import session_change
+from clawmem.work.sessions.claims import renewed_claims, work_given_back
+from clawmem.work.sessions.records import (
+    check_open,
+    current_session,
+    record_path,
+    session_change,
+    with_entries,
+    zone_limits,
+)
 from clawmem.work.workflows import find_workflow
 
 
@@ -79,6 +85,7 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
         writes: dict[str, bytes | None] = {
             record_path(record): render_session(record),
             QUEUE_PATH: render_queue(queue),
+            **work_given_back(work, record),
         }
         change = session_change("session end", record, record.summary or "", writes)
         commit = work.commit([joined(done.changes, change)._replace(consumes=consumed)])[-1]
@@ -109,6 +116,7 @@ def checkpoint_session(
     caller = caller._replace(agent=record.agent, session=record.id)
     moment = stamp(caller.now)
     with writing(vault, caller, "session checkpoint") as work:
+        renewed = renewed_claims(work, record, [*read_entries(vault, record.id), {"at": moment}])
         record, consumed = _folded(vault, work, record)
         why = _why_rotate(record, caller, full, stage, vault.settings.number("session.rotate_minutes"))
         writes, pad, moved = _scratchpad(work, record, scratchpad, rotate=bool(why))
@@ -119,6 +127,7 @@ def checkpoint_session(
         record = _with_learned(record._replace(stage=stage or record.stage, last_seen=moment), done)
         record = record._replace(checkpoints=(*record.checkpoints, entry))
         writes[record_path(record)] = render_session(record)
+        writes |= renewed
         change = session_change("session checkpoint", record, record.task or record.id, writes)
         commit = work.commit([joined(done.changes, change)._replace(consumes=consumed)])[-1]
         notices = (*work.notices, *checked.notices, *done.notices)

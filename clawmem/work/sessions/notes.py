@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, Refused
+from clawmem.errors import ClawmemError
 from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import new_id
@@ -14,7 +14,6 @@ from clawmem.model.language.text import check_statement, counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.session import (
     ABANDONED,
-    ENDED,
     OPEN,
     SessionRecord,
     parse_session,
@@ -25,19 +24,21 @@ from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.state.session_journal import read_entries, record_entry, sessions_with_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+from clawmem.work.sessions.claims import renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
     ABANDONED_AFTER,
     NOTE,
     SEEN,
     SERVED,
+    check_open,
     current_session,
     find_session,
     list_sessions,
     notes_since_checkpoint,
     record_path,
+    session_change,
     with_entries,
 )
-from clawmem.work.sessions.start import session_change
 
 
 class SessionNoted(NamedTuple):
@@ -88,16 +89,6 @@ def mark_served(vault: Vault, caller: Caller, fact_ids: Sequence[str]) -> None:
         return  # the session is of another program, or the disk is read-only: the answer is worth more than the mark
 
 
-def check_open(record: SessionRecord, caller: Caller) -> None:
-    """Raise Refused if a session has ended or belongs to another agent."""
-    if caller.agent is not None and record.agent != caller.agent:
-        raise Refused(
-            f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
-        )
-    if record.state == ENDED:
-        raise Refused(f"The session {record.id} has ended.", f"Continue it with `clawmem session resume {record.id}`.")
-
-
 def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldedSessions:
     """Commit the notes that are only in journals, and mark sessions without a sign of life as abandoned.
 
@@ -134,7 +125,12 @@ def _fold(vault: Vault, caller: Caller, record: SessionRecord) -> FoldedSessions
         entries, consumed = take_entries(vault, record.id)
         after = with_entries(before, entries)._replace(state=seen.state)
         added = len(after.notes) - len(before.notes)
-        change = session_change("session fold", after, counted(added, "note"), {path: render_session(after)})
+        writes: dict[str, bytes | None] = {path: render_session(after)}
+        if after.state == ABANDONED:
+            writes |= work_given_back(work, after)
+        else:
+            writes |= renewed_claims(work, after, entries)
+        change = session_change("session fold", after, counted(added, "note"), writes)
         commits = work.commit([change._replace(consumes=consumed)])
         gone = (record.id,) if after.state == ABANDONED != before.state else ()
         return FoldedSessions(added, gone, commits)

@@ -6,12 +6,16 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound
+from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, Refused
 from clawmem.model.facts.reach import Reach
 from clawmem.model.lifecycle.zones import ZoneLimits
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.session import (
+    COLLISION,
+    ENDED,
     OPEN,
+    SessionCollision,
     SessionNote,
     SessionRecord,
     parse_session,
@@ -76,6 +80,22 @@ def current_session(vault: Vault, caller: Caller, reference: str | None = None) 
     return opened[0]
 
 
+def check_open(record: SessionRecord, caller: Caller) -> None:
+    """Raise Refused if a session has ended or belongs to another agent."""
+    if caller.agent is not None and record.agent != caller.agent:
+        raise Refused(
+            f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
+        )
+    if record.state == ENDED:
+        raise Refused(f"The session {record.id} has ended.", f"Continue it with `clawmem session resume {record.id}`.")
+
+
+def session_change(verb: str, record: SessionRecord, words: str, writes: dict[str, bytes | None]) -> Change:
+    """Return the change of a session's own files."""
+    said = trailers(verb.replace(" ", "-"), agent=record.agent, session=record.id)
+    return Change(subject_line(verb, f"agents/{record.agent}", words), writes, said, author=agent_author(record.agent))
+
+
 def reach_of_session(vault: Vault, session: str) -> Reach | None:
     """Return the scope of a session's queries; None if there is no such session, or it has neither workflow nor
     project."""
@@ -89,6 +109,7 @@ def reach_of_session(vault: Vault, session: str) -> Reach | None:
 def with_entries(record: SessionRecord, entries: Iterable[Mapping[str, Any]]) -> SessionRecord:
     """Return the record with the entries of its journal; an entry that it holds already is not added again."""
     notes, served = {one.id: one for one in record.notes}, dict.fromkeys(record.served)
+    met = dict.fromkeys(record.collisions)
     last = record.last_seen
     for entry in entries:
         last = max(last, str(entry.get("at", "")))
@@ -96,7 +117,15 @@ def with_entries(record: SessionRecord, entries: Iterable[Mapping[str, Any]]) ->
             notes.setdefault(str(entry["id"]), SessionNote(str(entry["id"]), str(entry["at"]), str(entry["text"])))
         elif entry.get("kind") == SERVED:
             served.update(dict.fromkeys(map(str, entry.get("facts", ()))))
-    return record._replace(notes=tuple(notes.values()), served=tuple(served), last_seen=last)
+        elif entry.get("kind") == COLLISION:
+            met[SessionCollision(*(str(entry.get(key, "")) for key in SessionCollision._fields))] = None
+    return record._replace(notes=tuple(notes.values()), served=tuple(served), last_seen=last, collisions=tuple(met))
+
+
+def visible_to(record: SessionRecord, caller: Caller) -> SessionRecord:
+    """Return the record without its notes if another agent asks while the session is open: they are unfinished."""
+    is_mine = caller.agent in (None, record.agent)
+    return record if is_mine or record.state == ENDED else record._replace(notes=())
 
 
 def notes_since_checkpoint(record: SessionRecord) -> int:

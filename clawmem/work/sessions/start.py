@@ -13,11 +13,28 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement
 from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.session import ENDED, OPEN, PREFIX, SessionRecord, check_session_id, render_session
+from clawmem.model.records.claims import LiveClaim
+from clawmem.model.records.session import (
+    ENDED,
+    OPEN,
+    PREFIX,
+    SessionCollision,
+    SessionRecord,
+    check_session_id,
+    render_session,
+)
+from clawmem.model.records.task import Task
 from clawmem.vault.state.session_journal import record_entry
 from clawmem.vault.vault import Vault
-from clawmem.work.sessions.records import DEFAULT_AGENT, SEEN, find_session, list_sessions, record_path
+from clawmem.work.sessions.claims import collision_of, others_claims, take_task, task_of
+from clawmem.work.sessions.records import (
+    DEFAULT_AGENT,
+    SEEN,
+    find_session,
+    list_sessions,
+    record_path,
+    session_change,
+)
 from clawmem.work.workflows import find_workflow
 
 _PREVIOUS = 3
@@ -25,13 +42,16 @@ _PREVIOUS = 3
 
 class StartedSession(NamedTuple):
     """The session, its scratchpad as (path, text) if it has a task, the last ended sessions in the same scope (newest
-    first), and the commit; None if the session was running already."""
+    first), and the commit; None if the session was running already. `task` is the page of the task, if there is one,
+    and `claims` are the claims of other sessions."""
 
     record: SessionRecord
     scratchpad: tuple[str, str] | None
     previous: tuple[SessionRecord, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
+    task: Task | None = None
+    claims: tuple[LiveClaim, ...] = ()
 
 
 def start_session(
@@ -43,10 +63,12 @@ def start_session(
     stage: str | None = None,
     session: str | None = None,
 ) -> StartedSession:
-    """Register a session, and create the scratchpad of its task, in one commit.
+    """Register a session, take its task, and create the scratchpad, in one commit.
 
-    `session` is the id that the caller wants, such as the id of its own conversation. If a session with this id exists,
-    it continues. Raise NotFound for an unknown workflow, InvalidInput for an unknown stage or an invalid id."""
+    `task` is a task of `tasks/`, or any words. If another session holds the task, the session starts without it, and a
+    notice names the holder. `session` is the id that the caller wants, such as the id of its own conversation. If a
+    session with this id exists, it continues. Raise NotFound for an unknown workflow, InvalidInput for an unknown stage
+    or an invalid id."""
     if workflow is not None:
         declared = find_workflow(vault, workflow)
         if stage is not None:
@@ -64,16 +86,24 @@ def start_session(
     )
     caller = caller._replace(agent=agent, session=chosen)
     with writing(vault, caller, "session start") as work:
-        return _started(vault, work, record)._replace(notices=(*work.notices, *others.notices))
+        done = _started(vault, work, record)
+        return done._replace(notices=(*done.notices, *others.notices))
 
 
 def _started(vault: Vault, work: WriteScope, record: SessionRecord) -> StartedSession:
-    pad = _scratchpad(work, record)
-    writes: dict[str, bytes | None] = {record_path(record): render_session(record)}
+    taken = take_task(work, record)
+    record = record._replace(task=taken.task.slug) if taken.task else record
+    if taken.against is not None:
+        met = SessionCollision(record.last_seen, *collision_of(taken.against))
+        record = record._replace(collisions=(*record.collisions, met))
+    pad = _scratchpad(work, record, taken.task)
+    writes: dict[str, bytes | None] = {record_path(record): render_session(record), **taken.writes}
     if pad is not None and work.read(pad[0]) is None:
         writes[pad[0]] = pad[1].encode()
     commit = work.commit([session_change("session start", record, record.task or "no task", writes)])[-1]
-    return StartedSession(record, pad, previous_sessions(vault, work.caller, record), commit)
+    others = others_claims(vault, work.caller)
+    told = (*work.notices, *taken.notices)
+    return StartedSession(record, pad, previous_sessions(vault, work.caller, record), commit, told, taken.task, others)
 
 
 def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSession:
@@ -91,9 +121,10 @@ def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSessi
         text = vault.read_text(pad_path) if pad_path else None
         record_entry(vault, record.id, {"kind": SEEN, "at": moment}, durable=False)
         pad = (pad_path, text) if pad_path and text is not None else None
-        return StartedSession(record, pad, previous_sessions(vault, caller, record), None)
+        task, others = task_of(vault, record), others_claims(vault, caller)
+        return StartedSession(record, pad, previous_sessions(vault, caller, record), None, (), task, others)
     with writing(vault, caller, "session start") as work:
-        return _started(vault, work, record)._replace(notices=work.notices)
+        return _started(vault, work, record)
 
 
 def previous_sessions(vault: Vault, caller: Caller, record: SessionRecord) -> tuple[SessionRecord, ...]:
@@ -105,12 +136,6 @@ def previous_sessions(vault: Vault, caller: Caller, record: SessionRecord) -> tu
     return tuple(sorted(mine, key=lambda one: one.ended or "", reverse=True)[:_PREVIOUS])
 
 
-def session_change(verb: str, record: SessionRecord, words: str, writes: dict[str, bytes | None]) -> Change:
-    """Return the change of a session's own files."""
-    said = trailers(verb.replace(" ", "-"), agent=record.agent, session=record.id)
-    return Change(subject_line(verb, f"agents/{record.agent}", words), writes, said, author=agent_author(record.agent))
-
-
 def session_reach(record: SessionRecord) -> Reach | None:
     """Return the scope of a session's queries, or None if it has neither workflow nor project."""
     return Reach(record.workflow, record.project) if record.workflow or record.project else None
@@ -120,8 +145,8 @@ def _exists(vault: Vault, session: str) -> bool:
     return any((vault.root / "agents").glob(f"*/sessions/{session}.json"))
 
 
-def _scratchpad(work: WriteScope, record: SessionRecord) -> tuple[str, str] | None:
+def _scratchpad(work: WriteScope, record: SessionRecord, task: Task | None) -> tuple[str, str] | None:
     if record.task is None:
         return None
     path = scratchpad_path(record.agent, record.task)
-    return path, work.text(path) or new_scratchpad(record.task)
+    return path, work.text(path) or new_scratchpad(task.title if task else record.task)

@@ -1,22 +1,30 @@
-"""Follow the sessions of a vault: one entry for each start, note, checkpoint, end and abandoned session."""
+"""Follow the sessions of a vault: start, note, checkpoint, end, claim, release and collision."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Event
 from typing import Any
 
+from clawmem.memory.leases import claims_in_force
+from clawmem.model.language.dates import stamp
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.claims import LiveClaim, collisions
 from clawmem.model.records.session import ENDED, OPEN, SessionRecord
 from clawmem.vault.vault import Vault
-from clawmem.work.sessions.records import list_sessions
+from clawmem.work.sessions.records import list_sessions, visible_to
 
 EVERY_SECONDS = 0.5
 
 
-def watch_sessions(vault: Vault, now: Callable[[], datetime], seconds: float | None) -> Iterator[dict[str, Any]]:
-    """Yield what happens from now on, for that long, or until the caller stops."""
+def watch_sessions(
+    vault: Vault, now: Callable[[], datetime], seconds: float | None, caller: Caller | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield what happens from now on, for that long, or until the caller stops. An agent does not see the notes of the
+    open sessions of others; a caller of None is a person."""
     known = {one.id: one for one in list_sessions(vault, now()).sessions}
+    claimed = _claims(vault, now())
     left = timedelta(seconds=seconds) if seconds is not None else None
     pause, waited = Event(), timedelta()
     while left is None or waited < left:
@@ -24,12 +32,17 @@ def watch_sessions(vault: Vault, now: Callable[[], datetime], seconds: float | N
         waited += timedelta(seconds=EVERY_SECONDS)
         current = {one.id: one for one in list_sessions(vault, now()).sessions}
         for session, record in sorted(current.items()):
-            yield from changes(known.get(session), record)
-        known = current
+            yield from changes(known.get(session), record, caller)
+        current_claims = _claims(vault, now())
+        yield from claim_changes(claimed, current_claims, stamp(now()))
+        known, claimed = current, current_claims
 
 
-def changes(before: SessionRecord | None, after: SessionRecord) -> Iterator[dict[str, Any]]:
+def changes(
+    before: SessionRecord | None, after: SessionRecord, caller: Caller | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield what happened to a session between two readings, oldest first."""
+    after = after if caller is None else visible_to(after, caller)
     about = {"session": after.id, "agent": after.agent}
     if before is None or (before.state != OPEN and after.state == OPEN):
         yield _entry("start", after.started, about, workflow=after.workflow, task=after.task)
@@ -39,9 +52,41 @@ def changes(before: SessionRecord | None, after: SessionRecord) -> Iterator[dict
             yield _entry("note", note.at, about, text=note.text)
     for one in after.checkpoints[len(before.checkpoints) if before else 0 :]:
         yield _entry("checkpoint", str(one.get("at", "")), about, stage=after.stage)
+    for met in after.collisions[len(before.collisions) if before else 0 :]:
+        against = {"what": met.what, "holder": met.holder, "with": met.session}
+        yield _entry("collision", met.at, about, **against)
     if after.state != OPEN and (before is None or before.state == OPEN):
         name = "end" if after.state == ENDED else after.state
         yield _entry(name, after.ended or after.last_seen, about, summary=after.summary)
+
+
+def claim_changes(before: Sequence[LiveClaim], after: Sequence[LiveClaim], at: str) -> Iterator[dict[str, Any]]:
+    """Yield the claims that came and went between two readings, and those that overlap now: two machines may both
+    have claimed the same."""
+    held, holds = {_key(one): one for one in before}, {_key(one): one for one in after}
+    for key, one in holds.items():
+        if key not in held:
+            yield _entry("claim", one.claim.since or at, _about(one), what=one.claim.what)
+    for key, one in held.items():
+        if key not in holds:
+            yield _entry("release", at, _about(one), what=one.claim.what)
+    known = {(_key(one), _key(two)) for one, two in collisions(before)}
+    for one, two in collisions(after):
+        if (_key(one), _key(two)) not in known:
+            against = {"what": two.claim.what, "holder": one.agent, "with": one.session}
+            yield _entry("collision", two.claim.since or at, _about(two), **against)
+
+
+def _claims(vault: Vault, now: datetime) -> tuple[LiveClaim, ...]:
+    return claims_in_force(vault, Caller(now, bytes)).claims
+
+
+def _key(one: LiveClaim) -> tuple[str, str]:
+    return one.session, one.claim.words
+
+
+def _about(one: LiveClaim) -> dict[str, str]:
+    return {"session": one.session, "agent": one.agent}
 
 
 def _entry(event: str, at: str, about: Mapping[str, Any], **more: Any) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from clawmem.errors import DONE, REFUSED, USAGE
+from clawmem.errors import DONE, PARTIAL, REFUSED, USAGE
 from clawmem.faces.cli.app import run
-from clawmem.faces.cli.plain import run_plain
+from clawmem.faces.cli.plain import run_plain, with_usual_word
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import EXAMPLES
 from clawmem.model.records.handover import EXAMPLE
@@ -35,6 +35,10 @@ OTHERWISE = {
     "clawmem llm test": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
     "clawmem mcp --agent claude-code": REFUSED,
+    "clawmem evaluate paint-the-boat --work boat": PARTIAL,
+    "clawmem evaluate task paint-the-boat": PARTIAL,
+    "clawmem evaluate allow 'make test' --work boat --pin Makefile": REFUSED,
+    "clawmem review delegate promotion night-clerk --entity 'projects/*'": REFUSED,
 }
 # What prints one record a line when it comes, also with --json.
 LINE_BY_LINE = {"session watch"}
@@ -58,6 +62,8 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "facts.jsonl": '{"fact": "Jane likes tea."}',
         "answer.json": '{"facts": [], "read": []}',
         "report.md": "# Boats\n\nThe boat Bucket weighs 900 kilograms and needs a winch of 2 tons.",
+        "boat/Makefile": "test:\n\ttrue",
+        "todo.md": "- [ ] Buy paint.\n  - [ ] It is blue.\n- [x] Buy a brush.",
         "end.json": json.dumps(EXAMPLE),
         "the-secret": "100 euros",
         "requests.jsonl": '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
@@ -107,9 +113,14 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     call("clawmem remember 'There is a map.' -e projects/acme --agent scout")
     call(f"clawmem supersede {one} 'Jane lives in Rome.' --trust external --source web:acme.example")
     waiting = call("clawmem review list")["proposals"][0]["id"]
+    call(f"clawmem supersede {two} 'Jane has a cat.' --trust external --source web:acme.example")
+    (rejected,) = [one["id"] for one in call("clawmem review list")["proposals"] if one["id"] != waiting]
+    call(f"clawmem review reject {rejected} --reason 'It is a dog.'")
+    run = call("clawmem eval run memory --size 1 --arm memory")["runs"][0]["id"]
     lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
     decision = call("clawmem decision add 'Stream uploads.' --why 'Memory.'")["facts"][0]["id"]
     session = call("clawmem session start --task boats")["session"]["id"]
+    call("clawmem task add 'Paint the boat'")
     checksum = hashlib.sha256(PROGRAMS["tickets"].encode()).hexdigest()
     call(f"clawmem config set adapters.allowed {checksum} --user")
     call("clawmem backup ~/copies/laptop.clawmem")
@@ -117,6 +128,8 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "fact_1a2b": one,
         "fact_5e6f": two,
         "prop_1a2b": waiting,
+        "prop_3c4d": rejected,
+        "run_1a2b3c4d": run,
         "ses_1a2b": session,
         "fact_lesson": lesson,
         "fact_decision": decision,
@@ -170,7 +183,8 @@ def test_examples(name: str, run_line: Run) -> None:
     assert 1 <= len(examples) <= 3
     fitted = 0
     for example in examples:
-        assert [words for words in clawmem_calls(example) if " ".join(words).startswith(name)], example
+        calls = [" ".join(with_usual_word(words)) for words in clawmem_calls(example)]
+        assert [call for call in calls if call.startswith(name)], example
         if "--jsonl" in example and all("--jsonl" not in one.flags for one in COMMANDS[name].parameters):
             code, printed = run_line(example)
             fields = re.search(r"--fields (\S+)", example)

@@ -42,7 +42,8 @@ def test_approve_gives_facts_outcome_and_commit(clawmem: Command, proposal: str)
     assert [one["fact"] for one in done["facts"]] == ["Dana was born in Bergen.", "Dana was born in Oslo."]
     assert {one["entity"] for one in done["facts"]} == {"areas/people/dana"}
     assert done["outcome"] == ["updated", "updated"]
-    assert done["proposal"]["decided"] == {"by": "a person", "at": "2026-11-21T09:30:00Z", "reason": "her passport"}
+    decided = {"by": "Ada Person <ada@example.org>", "at": "2026-11-21T09:30:00Z", "reason": "her passport"}
+    assert done["proposal"]["decided"] == {**decided, "winner": done["facts"][0]["id"]}
     assert clawmem("review", "list", "--json").data == {"proposals": []}
     assert clawmem("undo", done["commit"], "--json").data["outcome"] == ["restored", "removed"]
     assert clawmem("status", "--json").data["proposals"] == 1
@@ -54,9 +55,9 @@ def test_show_and_reject(clawmem: Command, proposal: str) -> None:
     assert shown["proposal"]["fact"]["source_text"] == "I was born in Bergen"
     missing = clawmem("review", "reject", proposal, "--json")
     assert (missing.code, missing.json["error"]["code"]) == (2, "usage")
-    done = clawmem("review", "reject", proposal, "--reason", "a joke", "--agent", "finance", "--json").data
+    done = clawmem("review", "reject", proposal, "--reason", "a joke", "--json").data
     assert (done["facts"], done["outcome"]) == ([], [])
-    assert done["proposal"]["decided"]["by"] == "finance"
+    assert done["proposal"]["decided"]["by"] == "Ada Person <ada@example.org>"
     late = clawmem("review", "approve", proposal, "--json")
     assert (late.code, late.json["error"]["code"]) == (1, "refused")
     (every,) = clawmem("review", "list", "--all", "--kind", "conflict", "--json").data["proposals"]

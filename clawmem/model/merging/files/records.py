@@ -21,7 +21,7 @@ MergeRecords = Callable[[Record, Record, Record, tuple[bytes, bytes]], bytes | N
 _DEPTH = 4
 _SESSION_STATES = {"open": 0, "abandoned": 1, "ended": 2}
 # The lists of a session record, and the key by which two entries are one; without a key, equal entries are one.
-_LISTS = {"notes": "id", "checkpoints": "at", "served": ""}
+_LISTS = {"notes": "id", "checkpoints": "at", "served": "", "collisions": ""}
 # A proposal that was carried out wins over a rejected one, and that one over an open one.
 _STATES = {OPEN: 0, REJECTED: 1, APPROVED: 2}
 

@@ -1,0 +1,197 @@
+"""`clawmem task add|list|show|take|release|submit|close|reject|reopen`."""
+
+from __future__ import annotations
+
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import LIMIT, REASON, WORKFLOW, Parameter
+from clawmem.faces.parts.tasks import TASK_SHAPE, task_data, task_lines
+from clawmem.memory.permission import check_reads
+from clawmem.memory.task_changes import ChangedTask, move_task
+from clawmem.memory.tasks import find_task, list_tasks
+from clawmem.model.records.task import CLOSED, FIRST, LAST, Task
+from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE
+from clawmem.model.records.workflow import STATES
+
+_DID = {
+    TAKE: "{title} is yours", RELEASE: "{title} is open", SUBMIT: "{title} waits for a decision",
+    CLOSE: "{title} is done", REJECT: "{title} is rejected", REOPEN: "{title} is open",
+}  # fmt: skip
+_UNCHANGED = "{title} is {state} already"
+
+
+def add(
+    call: Call,
+    text: str | None,
+    file: str | None,
+    accept: list[str] | None,
+    workflow: str | None,
+    priority: int | None,
+    holder: str | None,
+) -> Answer:
+    """Add a task, or several. A text of one line is a title. With --from, the boxes of the text are the criteria of
+    that title. Without a title, each box of a checklist is a task, and the boxes below it are its criteria; a page with
+    front matter or a heading Acceptance is one task. A task whose title an open one has already is not added again."""
+    from clawmem.faces.parts.reading import file_or_stdin
+    from clawmem.model.records.checklist import new_tasks
+    from clawmem.vault.strict_yaml import parse_yaml
+    from clawmem.work.tasks import add_tasks
+
+    if text is None and file is None:
+        raise InvalidInput("There is no task.", "Give a title, or a checklist with --from FILE, or - for stdin.")
+    title = text if file is not None else None
+    given = file_or_stdin(call, file) if file is not None else text or ""
+    name = "the text" if file in (None, "-") else str(file)
+    new = new_tasks(given, title, parse_yaml, name)
+    if accept:
+        if len(new) > 1 or new[0].page:
+            raise InvalidInput("--accept belongs to one task with a title.", "Write the criteria into the text.")
+        new = (new[0]._replace(acceptance=(*new[0].acceptance, *((one, False) for one in accept))),)
+    keys = {"workflow": call.runtime.workflow(workflow), "priority": priority, "holder": holder}
+    given_keys = {key: value for key, value in keys.items() if value is not None}
+    done = add_tasks(call.runtime.vault(), call.runtime.caller(), new, given_keys)
+    rows = zip(done.tasks, done.outcomes, strict=True)
+    lines = [f"{'added' if what == 'added' else 'already there'}: {one.slug}  {one.title}" for one, what in rows]
+    data = {"tasks": [task_data(one) for one in done.tasks], "outcome": list(done.outcomes), "commit": done.commit}
+    return Answer(data, lines, done.notices)
+
+
+def list_(call: Call, state: list[str] | None, workflow: str | None, holder: str | None, limit: int | None) -> Answer:
+    """List the tasks that are not closed, by priority; with --state, those in that state."""
+    unknown = next((one for one in state or () if one not in (*STATES, "all")), None)
+    if unknown is not None:
+        raise InvalidInput(f"'{unknown}' is not a state of a task.", f"Choose one of {', '.join(STATES)}, all.")
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    check_reads(vault, caller)
+    listed = list_tasks(vault)
+    chosen = [
+        one
+        for one in listed.tasks
+        if (one.state not in CLOSED if not state else "all" in state or one.state in state)
+        and workflow in (None, one.workflow)
+        and holder in (None, one.holder)
+    ]
+    shown = chosen[: limit or len(chosen)]
+    rows = [(one.slug, str(one.priority), one.state, one.holder or "", _boxes(one), one.title) for one in shown]
+    talk = () if rows else ("There are no such tasks.",)
+    data = {"tasks": [task_data(one) for one in shown], "total": len(chosen)}
+    table = Table(("task", "priority", "state", "holder", "criteria", "title"), rows)
+    return Answer(data, table, listed.notices, talk=talk)
+
+
+def show(call: Call, task: str) -> Answer:
+    """Show a task: its keys, its text and its criteria, and the scratchpads that agents keep for it."""
+    vault = call.runtime.vault()
+    check_reads(vault, call.runtime.caller())
+    one = find_task(vault, task)
+    pads = sorted(
+        path.relative_to(vault.root).as_posix() for path in (vault.root / "agents").glob(f"*/scratchpads/{one.slug}.md")
+    )
+    held = {key: value for key, value in task_data(one).items() if key not in ("acceptance", "slug")}
+    lines = [f"{key}: {value}" for key, value in held.items() if value is not None]
+    lines += [f"{key}: {value}" for key, value in one.extra.items()]
+    lines += [f"scratchpad: {path}" for path in pads]
+    lines += ["", *one.body.strip().splitlines()]
+    data = {"task": task_data(one), "body": one.body, "extra": dict(one.extra), "scratchpads": pads}
+    return Answer(data, lines)
+
+
+def take(call: Call, task: str) -> Answer:
+    """Take a task: its state becomes working, and you hold it."""
+    return _moved(call, task, TAKE)
+
+
+def release(call: Call, task: str, reason: str | None) -> Answer:
+    """Give a task back: its state becomes open, and nobody holds it."""
+    return _moved(call, task, RELEASE, reason)
+
+
+def submit(call: Call, task: str) -> Answer:
+    """Hand a task in: its state becomes review, and a person decides."""
+    return _moved(call, task, SUBMIT)
+
+
+def close(call: Call, task: str, reason: str | None) -> Answer:
+    """Decide that a task is done. Only a person does; an agent submits it."""
+    return _moved(call, task, CLOSE, reason)
+
+
+def reject(call: Call, task: str, reason: str | None) -> Answer:
+    """Decide that a task is not done as it should be, or is not wanted. Only a person does."""
+    return _moved(call, task, REJECT, reason)
+
+
+def reopen(call: Call, task: str, reason: str | None) -> Answer:
+    """Open a task again: nobody holds it, and the decision goes into the history."""
+    return _moved(call, task, REOPEN, reason)
+
+
+def _moved(call: Call, task: str, move: str, reason: str | None = None) -> Answer:
+    done: ChangedTask = move_task(call.runtime.vault(), call.runtime.caller(), task, move, reason)
+    if done.commit and move in (CLOSE, REJECT):
+        from clawmem.governance.alignment import record_decisions  # only decisions of people are compared
+
+        record_decisions(call.runtime.vault(), call.runtime.caller())
+    words = _DID[move] if done.commit else _UNCHANGED
+    lines = [words.format(title=done.task.title, state=done.task.state)]
+    lines += task_lines(done.task)[1:] if move == TAKE else []
+    return Answer({"task": task_data(done.task), "commit": done.commit}, lines, done.notices)
+
+
+def _boxes(one: Task) -> str:
+    checked = sum(item.checked for item in one.acceptance)
+    return f"{checked}/{len(one.acceptance)}" if one.acceptance else ""
+
+
+TASK = Parameter("task", "The task: its file name without .md, or its title.", required=True, completes="task")
+_MOVED = {"task": TASK_SHAPE, "commit": (str, None)}
+_WHY = REASON._replace(help="Why; it is kept with the decision.")
+
+VERB = {
+    "add": Command(
+        add,
+        (
+            Parameter("text", "The title, or - for a title or a checklist on stdin.", stdin=True),
+            Parameter("file", "A checklist or a page: a file, or - for stdin.", ("--from",), completes="file"),
+            Parameter("accept", "A criterion; may be repeated.", ("--accept",), repeated=True),
+            WORKFLOW._replace(help="The workflow (CLAWMEM_WORKFLOW).", completes="workflow"),
+            Parameter("priority", "From 1 (first) to 5.", ("--priority", "-p"), int, least=FIRST, most=LAST),
+            Parameter("holder", "Who holds it: an agent or a person.", ("--holder",), completes="agent"),
+        ),
+        {"tasks": [TASK_SHAPE], "outcome": [{"added", "noop"}], "commit": (str, None)},
+        (
+            "clawmem task add 'Fix the login' --accept 'A name of 200 letters is accepted.'",
+            "clawmem task add --from todo.md",
+        ),
+        ("tasks",),
+    ),
+    "list": Command(
+        list_,
+        (
+            Parameter("state", "{choices}; may be repeated.", ("--state",), repeated=True, choices=(*STATES, "all")),
+            WORKFLOW._replace(help="Only tasks of this workflow.", completes="workflow"),
+            Parameter("holder", "Only tasks that this agent or person holds.", ("--holder",), completes="agent"),
+            LIMIT._replace(help="The maximum number of tasks."),
+        ),
+        {"tasks": [TASK_SHAPE], "total": int},
+        ("clawmem task list", "clawmem task list --state review --json"),
+        ("tasks",),
+    ),
+    "show": Command(
+        show,
+        (TASK,),
+        {"task": TASK_SHAPE, "body": str, "extra": {str: object}, "scratchpads": [str]},
+        ("clawmem task show paint-the-boat",),
+        ("task",),
+    ),
+    "take": Command(take, (TASK,), _MOVED, ("clawmem task take paint-the-boat",), ("task",)),
+    "release": Command(release, (TASK, _WHY), _MOVED, ("clawmem task release paint-the-boat",), ("task",)),
+    "submit": Command(submit, (TASK,), _MOVED, ("clawmem task submit paint-the-boat",), ("task",)),
+    "close": Command(
+        close, (TASK, _WHY), _MOVED, ("clawmem task close paint-the-boat --reason 'It is blue.'",), ("task",)
+    ),
+    "reject": Command(
+        reject, (TASK, _WHY), _MOVED, ("clawmem task reject paint-the-boat --reason 'It is red.'",), ("task",)
+    ),
+    "reopen": Command(reopen, (TASK, _WHY), _MOVED, ("clawmem task reopen paint-the-boat",), ("task",)),
+}

@@ -1,0 +1,196 @@
+"""Who may decide a proposal: the people that `review.routes` names, or an agent to whom a person delegated it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.tables.store import Index
+from clawmem.memory.health.configure import change_setting
+from clawmem.model.facts.reach import is_workflow
+from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.proposals.kinds import BY_KIND, KINDS
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.proposals.quarantine import orders_in
+from clawmem.model.proposals.routes import (
+    Delegation,
+    RoutedItem,
+    delegation_refusal,
+    is_named,
+    last_match,
+    read_delegations,
+    read_routes,
+    written,
+)
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Author
+from clawmem.model.records.entity import check_agent
+from clawmem.vault.edits.adoption import UNNAMED, user_identity
+from clawmem.vault.vault import Vault
+
+A_PERSON = "a person"
+A_PERSON_DECIDES = "A person runs the same command without --agent and CLAWMEM_AGENT."
+DELEGATIONS = "review.delegations"
+
+
+class Decider(NamedTuple):
+    """Who decides: a git identity or an agent, who delegated it to the agent, and whether the commit must be signed."""
+
+    by: str
+    delegated_by: str | None = None
+    signed: bool = False
+
+
+class DelegationChange(NamedTuple):
+    """The delegations in force on this machine, and the file that has them (None if nothing changed)."""
+
+    delegations: tuple[Delegation, ...]
+    file: str | None
+
+
+def item_of(index: Index, proposal: Proposal) -> RoutedItem:
+    """Return what the routes are compared with: kind, entity and workflow of a proposal.
+
+    If the proposal names no entity, it is that of the first fact that it changes."""
+    entity, fact = proposal.entity, proposal.fact
+    workflow = (proposal.details or {}).get("workflow") or (fact.workflow if fact else None)
+    if (entity is None or fact is None) and proposal.targets:
+        placed = _first_target(index, proposal)
+        entity = entity or (placed.entity if placed else None)
+        workflow = workflow or (placed.fact.workflow if placed else None)
+    known = isinstance(workflow, str) and is_workflow(workflow)
+    return RoutedItem(proposal.kind, entity, workflow if known else None)
+
+
+def _first_target(index: Index, proposal: Proposal) -> PlacedFact | None:
+    found = by_ids(index, (one.id for one in proposal.targets))
+    return next((found[one.id] for one in proposal.targets if one.id in found), None)
+
+
+def reviewers_of(vault: Vault, item: RoutedItem) -> tuple[str, ...]:
+    """Return the people who may decide, as the routes name them; none if every person may."""
+    routes = read_routes(vault.settings.words("review.routes"))
+    place = last_match(routes, item)
+    return routes[place].reviewers if place is not None else ()
+
+
+def may_decide(vault: Vault, who: Author, item: RoutedItem) -> bool:
+    """Return whether a person may decide about an item."""
+    reviewers = reviewers_of(vault, item)
+    return not reviewers or is_named(reviewers, who.name, who.email)
+
+
+def check_decider(vault: Vault, index: Index, proposal: Proposal, caller: Caller) -> Decider:
+    """Return who decides. Raise NotPermitted with the names of those who may, if the caller may not.
+
+    With `review.signed`, raise Refused if git has no key to sign with."""
+    item = item_of(index, proposal)
+    signed = vault.settings.flag("review.signed")
+    if caller.agent is not None:
+        _check_content(index, proposal, caller.agent)
+        return _agent_decider(vault, proposal, item, caller.agent, signed)
+    who = user_identity(vault)
+    if not may_decide(vault, who, item):
+        names = all_of_names(reviewers_of(vault, item))
+        you = "git has no user.name here" if who == UNNAMED else f"you are {who.name} <{who.email}>"
+        raise NotPermitted(
+            f"Only {names} may decide {proposal.id} ({_described(item)}), and {you}.",
+            "`review.routes` says who decides: `clawmem config get review.routes`.",
+        )
+    if signed:
+        check_signing_key(vault)
+    return Decider(A_PERSON if who == UNNAMED else f"{who.name} <{who.email}>", signed=signed)
+
+
+def all_of_names(names: tuple[str, ...]) -> str:
+    """Return the names in a sentence."""
+    return " or ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _described(item: RoutedItem) -> str:
+    return f"{item.kind} about {item.entity}" if item.entity else item.kind
+
+
+def _check_content(index: Index, proposal: Proposal, agent: str) -> None:
+    """Raise NotPermitted if the content comes from outside or has instructions: the agent may be manipulated by it."""
+    changed = [one.fact for one in by_ids(index, (one.id for one in proposal.targets)).values()]
+    for fact in (proposal.fact, *changed):
+        if fact is not None and (is_low_trust(fact.trust) or orders_in(fact)):
+            raise NotPermitted(
+                f"The content comes from outside (trust {fact.trust}). Only a person may decide about it, and {agent}"
+                " is an agent.",
+                A_PERSON_DECIDES,
+            )
+
+
+def _agent_decider(vault: Vault, proposal: Proposal, item: RoutedItem, agent: str, signed: bool) -> Decider:
+    """Return the agent as the one who decides, if a person delegated it. Raise NotPermitted otherwise."""
+    named = reviewers_of(vault, item)
+    who = f"{all_of_names(named)} may" if named else "a person may"
+    if not BY_KIND[proposal.kind].delegable:
+        raise NotPermitted(
+            f"Only {who} decide about a {proposal.kind}, and {agent} is an agent; {delegation_refusal(proposal.kind)}.",
+            A_PERSON_DECIDES,
+        )
+    delegations = read_delegations(vault.settings.words(DELEGATIONS))
+    place = last_match(delegations, item)
+    if place is None or delegations[place].agent != agent:
+        raise NotPermitted(
+            f"Only {who} decide about {proposal.id}, and {agent} is an agent.",
+            f"{A_PERSON_DECIDES} `clawmem review delegate` leaves a kind to an agent.",
+        )
+    if signed:
+        raise NotPermitted(
+            f"review.signed requires that a person signs each decision, and {agent} is an agent.", A_PERSON_DECIDES
+        )
+    return Decider(agent, delegations[place].by)
+
+
+def check_signing_key(vault: Vault) -> None:
+    """Raise Refused if git is not configured with a key to sign commits with."""
+    with vault.git.with_user_config():
+        key, command, form = (
+            (vault.git.try_run("config", name) or b"").decode().strip()
+            for name in ("user.signingKey", "gpg.ssh.defaultKeyCommand", "gpg.format")
+        )
+    if not key and not (form == "ssh" and command):
+        raise Refused(
+            "review.signed requires a signed commit, and git has no key to sign with.",
+            "Set one: `git config --global gpg.format ssh`, then `git config --global user.signingKey FILE`.",
+        )
+
+
+def delegate(
+    vault: Vault, caller: Caller, kind: str | None, agent: str | None, entity: str | None = None, remove: bool = False
+) -> DelegationChange:
+    """Leave the decisions of a kind, about some entities, to an agent on this machine, or take that back.
+
+    Without a kind, only list. Raise NotPermitted if the caller is an agent, and Refused for a kind that is never
+    delegated."""
+    before = read_delegations(vault.settings.words(DELEGATIONS))
+    if kind is None:
+        return DelegationChange(before, None)
+    if caller.agent is not None:
+        raise NotPermitted(f"Only a person may delegate, and {caller.agent} is an agent.", A_PERSON_DECIDES)
+    if kind not in BY_KIND:
+        raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
+    if not BY_KIND[kind].delegable:
+        raise Refused(f"{delegation_refusal(kind).capitalize()}.", "A person decides each of them.")
+    if agent is None:
+        raise InvalidInput("The agent is missing.", "Example: clawmem review delegate promotion night-clerk")
+    check_agent(agent)
+    pattern = f"kind:{kind}" + (f"&{entity}" if entity else "")
+    others = tuple(one for one in before if (one.pattern, one.agent) != (pattern, agent))
+    if remove:
+        if others == before:
+            raise NotFound(
+                f"Nothing is delegated to {agent} as {pattern}.", "`clawmem review delegate` lists what is delegated."
+            )
+        after = others
+    else:
+        who = user_identity(vault)
+        by = A_PERSON if who == UNNAMED else f"{who.name} <{who.email}>"
+        after = (*others, Delegation(pattern, agent, by))
+    done = change_setting(vault, caller, DELEGATIONS, written(after))
+    return DelegationChange(after, done.file)

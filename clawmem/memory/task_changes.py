@@ -1,0 +1,103 @@
+"""Change the state of a task, in one commit that names the task and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from clawmem.memory.leases import MINUTES, claims_in_force
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.tasks import find_task
+from clawmem.memory.writing import writing
+from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.language.text import check_statement
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.claims import TASK as CLAIMED
+from clawmem.model.records.task import CLOSED, Task, parse_task, with_keys
+from clawmem.model.records.task_moves import CLOSE, TAKE, Mover, move_words, task_keys
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+
+A_PERSON = "a person"
+
+
+class ChangedTask(NamedTuple):
+    """The task as it is now, as it was before, and the commit; None if nothing changed."""
+
+    task: Task
+    before: Task
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def move_task(
+    vault: Vault, caller: Caller, reference: str, move: str, reason: str | None = None, evaluator: str | None = None
+) -> ChangedTask:
+    """Move a task: `take`, `release`, `submit`, `close`, `reject` or `reopen`, as `task_moves` decides.
+
+    With `evaluator`, an evaluation decides in that name, also where an agent runs it. Raise NotFound, AmbiguousId,
+    Unreadable, Refused or NotPermitted before anything is written."""
+    said = allowed(vault.settings, check_statement(reason, "reason"), "The reason") if reason is not None else None
+    with writing(vault, caller, f"task {move}") as work:
+        before = find_task(vault, reference)
+        who = Mover(evaluator, True, stamp(caller.now)) if evaluator else mover(work)
+        task = with_move(before, move, who, said, move == TAKE and holder_is_gone(work, before))
+        change = task_change(work.caller, move, task, move_words(task, move, said))
+        commit = work.commit([change])[-1] if task != before else None
+        return ChangedTask(task, before, commit, (*work.notices, *_unchecked(task, move)))
+
+
+def mover(work: WriteScope) -> Mover:
+    """Return who moves a task in this scope."""
+    at = stamp(work.caller.now)
+    if work.caller.agent is not None:
+        return Mover(work.caller.agent, False, at)
+    person = work.person()
+    return Mover(person.name, True, at, f"{person.name} <{person.email}>") if person else Mover(A_PERSON, True, at)
+
+
+def with_move(task: Task, move: str, who: Mover, reason: str | None = None, holder_is_gone: bool = False) -> Task:
+    """Return the task after a move; the same task where the move changes nothing."""
+    keys = task_keys(task, move, who, reason, holder_is_gone)
+    return with_values(task, keys) if keys else task
+
+
+def holder_is_gone(work: WriteScope, task: Task) -> bool:
+    """Return whether an agent took a task longer ago than a lease lasts, and no session claims it any more."""
+    if task.holder is None or "/" in task.holder or task.since is None:
+        return False
+    if not (work.vault.root / "agents" / task.holder).is_dir():
+        return False  # a person
+    try:
+        since = moment_of(task.since)
+    except ValueError:
+        return False
+    is_claimed = any(
+        one.claim.kind == CLAIMED and one.claim.what == task.slug
+        for one in claims_in_force(work.vault, work.caller, work.read).claims
+    )
+    return not is_claimed and since + timedelta(minutes=work.vault.settings.number(MINUTES)) < work.caller.now
+
+
+def with_values(task: Task, keys: Mapping[str, Any]) -> Task:
+    """Return the task with these keys of its front matter, None for those that are removed."""
+    return parse_task(with_keys(task.page, keys).encode(), task.path, parse_yaml)
+
+
+def task_change(caller: Caller, move: str, task: Task, words: str, verb: str = "task") -> Change:
+    """Return the change that writes a task. Its trailers let plain git find it, and the verdict."""
+    said = (*trailers(f"{verb}-{move}", agent=caller.agent, session=caller.session), ("Task", task.slug))
+    if task.verdict is not None and task.state in CLOSED:
+        said = (*said, ("Verdict", task.verdict), ("Decided-By", task.decided_by or ""))
+    subject = subject_line(f"{verb} {move}", task.path.removesuffix(".md"), words)
+    return Change(subject, {task.path: task.page.encode()}, said, author=agent_author(caller.agent))
+
+
+def _unchecked(task: Task, move: str) -> tuple[str, ...]:
+    left = sum(not one.checked for one in task.acceptance)
+    if move != CLOSE or not left:
+        return ()
+    return (f"criteria that are not checked: {left} of {len(task.acceptance)}",)

@@ -1,0 +1,181 @@
+"""Claims of sessions on tasks, entities and paths: leases that every sign of life renews, and when two overlap."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.kinds import ROOMS
+from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.records.entity import folder_of
+from clawmem.model.records.parsing import Yaml, json_object
+from clawmem.model.records.task import task_path
+
+TASK, ENTITY, PATH = KINDS = ("task", "entity", "path")
+_WILD = "*?["
+
+
+class Claim(NamedTuple):
+    """What is claimed: a task by its slug, an entity by its name, or a path or pattern, which is one of the vault where
+    it begins with a folder of a vault, else one of a project. `since` is ISO 8601 UTC."""
+
+    kind: str
+    what: str
+    project: str | None = None
+    since: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return the claim in words."""
+        return f"the {self.kind} {self.what}" + (f" of {self.project}" if self.project else "")
+
+
+class SessionClaims(NamedTuple):
+    """The claims of one session, and its last sign of life that is recorded with them, ISO 8601 UTC."""
+
+    session: str
+    agent: str
+    seen: str
+    claims: tuple[Claim, ...]
+
+
+class LiveClaim(NamedTuple):
+    """A claim in force: whose it is, and until when without a further sign of life, ISO 8601 UTC."""
+
+    claim: Claim
+    session: str
+    agent: str
+    until: str
+
+    @property
+    def words(self) -> str:
+        """Return the claim and its holder in words."""
+        return f"{self.claim.words} is claimed by {self.agent} ({self.session}) until {self.until[11:16]} UTC"
+
+
+def claims_path(agent: str) -> str:
+    """Return the vault path of the claims of an agent's sessions."""
+    return f"agents/{agent}/claims.json"
+
+
+def parse_claims(data: bytes, path: str, yaml: Yaml) -> tuple[SessionClaims, ...]:
+    """Read the claims of an agent's sessions. Raise Unreadable, naming the key, where a value has a wrong form."""
+    agent = path.split("/")[1]
+    try:
+        return tuple(_of_session(name, agent, held) for name, held in json_object(data, path, yaml).items())
+    except InvalidInput as problem:
+        raise Unreadable(path, None, problem.message) from None
+
+
+def render_claims(sessions: Iterable[SessionClaims]) -> bytes:
+    """The claims as JSON, one session a line."""
+    rows = [
+        f" {json.dumps(one.session)}: " + json.dumps({"seen": one.seen, "claims": [*map(_record, one.claims)]})
+        for one in sessions
+    ]
+    return ("{\n" + ",\n".join(rows) + "\n}\n").encode() if rows else b"{}\n"
+
+
+def alive_until(seen: str, signs: Iterable[str], minutes: float) -> datetime:
+    """Return until when a lease lasts: it ends at the first gap between two signs of life that is longer than it."""
+    lease = timedelta(minutes=minutes)
+    until = moment_of(seen) + lease
+    for sign in sorted(map(moment_of, signs)):
+        if sign > until:
+            break
+        until = max(until, sign + lease)
+    return until
+
+
+def live_claims(one: SessionClaims, signs: Sequence[str], now: datetime, minutes: float) -> tuple[LiveClaim, ...]:
+    """Return the claims of a session that are in force."""
+    until = alive_until(one.seen, signs, minutes)
+    if until < now:
+        return ()
+    return tuple(LiveClaim(claim, one.session, one.agent, stamp(until)) for claim in one.claims)
+
+
+def overlap(one: Claim, other: Claim) -> bool:
+    """Return whether two claims are about something that both contain."""
+    if one.project != other.project:
+        return False
+    first, second = pattern_of(one), pattern_of(other)
+    wild = [any(mark in pattern for mark in _WILD) for pattern in (first, second)]
+    if wild == [False, True]:
+        first, second = second, first
+    if not any(wild):
+        return _contains(first, second) or _contains(second, first)
+    if not all(wild):
+        return fnmatchcase(second, first) or fnmatchcase(second, f"{first}/*") or _contains(second, _fixed(first))
+    # Two patterns: whether they can meet is hard to say, so they do where one's fixed part lies in the other's.
+    return _contains(_fixed(first), _fixed(second)) or _contains(_fixed(second), _fixed(first))
+
+
+def covers(claim: Claim, path: str) -> bool:
+    """Return whether a vault path is part of what is claimed."""
+    return overlap(claim, Claim(PATH, path))
+
+
+def pattern_of(claim: Claim) -> str:
+    """Return the path or the pattern that a claim stands for."""
+    if claim.kind == TASK:
+        return task_path(claim.what)
+    if claim.kind == ENTITY:
+        return folder_of(claim.what)
+    return claim.what.removeprefix("./").rstrip("/").removesuffix("/**")
+
+
+def is_vault_path(path: str) -> bool:
+    """Return whether a path is one of the vault rather than of a project."""
+    return path.split("/")[0] in ROOMS
+
+
+def collisions(claims: Sequence[LiveClaim]) -> list[tuple[LiveClaim, LiveClaim]]:
+    """Return the pairs of claims of two sessions that overlap, the one that came first in front."""
+    found = []
+    ordered = sorted(claims, key=lambda one: (one.claim.since, one.session, one.claim.words))
+    for at, one in enumerate(ordered):
+        found += [
+            (one, two) for two in ordered[at + 1 :] if one.session != two.session and overlap(one.claim, two.claim)
+        ]
+    return found
+
+
+def _contains(folder: str, path: str) -> bool:
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def _fixed(pattern: str) -> str:
+    """Return the folders of a pattern before its first wildcard."""
+    kept = []
+    for part in pattern.split("/"):
+        if any(mark in part for mark in _WILD):
+            break
+        kept.append(part)
+    return "/".join(kept)
+
+
+def _of_session(name: str, agent: str, held: Any) -> SessionClaims:
+    if not isinstance(held, Mapping) or not isinstance(held.get("claims"), list):
+        raise InvalidInput(f"the key '{name}' is no object with a list 'claims'")
+    try:
+        seen = stamp(moment_of(str(held.get("seen"))))
+    except ValueError:
+        raise InvalidInput(f"the key '{name}.seen' is no time of ISO 8601") from None
+    return SessionClaims(name, agent, seen, tuple(_claim(one, name) for one in held["claims"]))
+
+
+def _claim(held: Any, name: str) -> Claim:
+    given = {key: held.get(key) for key in Claim._fields} if isinstance(held, Mapping) else {}
+    words = {key: value for key, value in given.items() if value is not None}
+    if words.get("kind") not in KINDS or "what" not in words or not all(isinstance(one, str) for one in words.values()):
+        raise InvalidInput(f"the key '{name}.claims' is no list of objects with 'kind' ({', '.join(KINDS)}) and 'what'")
+    return Claim(**words)
+
+
+def _record(claim: Claim) -> dict[str, str]:
+    return {key: value for key, value in claim._asdict().items() if value}

@@ -1,0 +1,114 @@
+"""Criteria: what one item of an acceptance list asks for, how it is checked, and what a check found.
+
+A criterion is `command: ...` or `rule: ...`, as the whole item or as code in it. Every other item needs a judgement.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.model.language.text import one_line
+
+COMMAND, RULE, JUDGED = KINDS = ("command", "rule", "judged")
+MET, REFUTED, UNDECIDED = RESULTS = ("met", "refuted", "undecided")
+PASS, FAIL, ESCALATE = VERDICTS = ("pass", "fail", "escalate")
+_LONGEST_EVIDENCE = 500
+
+RULES: Mapping[str, tuple[str, ...]] = {
+    "exists": ("PATTERN",),
+    "missing": ("PATTERN",),
+    "contains": ("PATTERN", "REGEX"),
+    "lacks": ("PATTERN", "REGEX"),
+    "json": ("FILE", "POINTER", "VALUE"),
+    "fact": ("ENTITY", "REGEX"),
+    "no-conflict": ("ENTITY",),
+}
+"""The rules with their arguments. The first five read the work, the others the memory."""
+OF_WORK = ("exists", "missing", "contains", "lacks", "json")
+
+_CODE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)")
+_CHECK = re.compile(r"\s*(?P<kind>command|rule):\s*(?P<check>.*\S)\s*", re.IGNORECASE | re.DOTALL)
+
+
+class Criterion(NamedTuple):
+    """One thing that a task must fulfil: the text of its item, its kind, and what is checked (of a judged one, the
+    text)."""
+
+    text: str
+    kind: str
+    check: str
+
+
+class CriterionResult(NamedTuple):
+    """What became of a criterion: `met`, `refuted` or `undecided`, the evidence in words, a confidence from 0 to 1, who
+    or what evaluated it, the cost in cents, and the time in milliseconds."""
+
+    criterion: str
+    kind: str
+    result: str
+    evidence: str
+    confidence: float
+    evaluator: str
+    cents: float = 0.0
+    milliseconds: int = 0
+
+
+class Rule(NamedTuple):
+    """A parsed rule: its name and its arguments."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
+    """Return the single criteria of the items of an acceptance list. Each check that is code in an item is one."""
+    return tuple(one for text in texts for one in _criteria(one_line(text)))
+
+
+def _criteria(text: str) -> list[Criterion]:
+    whole = _CHECK.fullmatch(text)
+    if whole:
+        inside = _CODE.fullmatch(whole["check"])
+        return [Criterion(text, whole["kind"].lower(), (inside["code"] if inside else whole["check"]).strip())]
+    found = [check for code in _CODE.finditer(text) if (check := _CHECK.fullmatch(code["code"]))]
+    return [Criterion(text, one["kind"].lower(), one["check"]) for one in found] or [Criterion(text, JUDGED, text)]
+
+
+def parse_rule(text: str) -> Rule:
+    """Read a rule: its name and its arguments, split as a shell splits words. Raise InvalidInput."""
+    try:
+        name, *arguments = shlex.split(text)
+    except ValueError as problem:
+        raise InvalidInput(f"The rule '{text}' cannot be split into words: {problem}.", "Close each quote.") from None
+    if name not in RULES:
+        raise InvalidInput(f"'{name}' is not a rule.", f"The rules are: {', '.join(RULES)}.")
+    wanted = RULES[name]
+    if len(arguments) != len(wanted):
+        raise InvalidInput(
+            f"The rule '{name}' takes {' '.join(wanted)}, and {len(arguments)} words are given.",
+            "Put a value with blanks in single quotes.",
+        )
+    return Rule(name, tuple(arguments))
+
+
+def verdict_of(results: Sequence[CriterionResult], least: float) -> tuple[str, str]:
+    """Return the verdict and its reason. A result below the `least` confidence decides nothing."""
+    sure = [one for one in results if one.result != UNDECIDED and one.confidence >= least]
+    refuted = [one for one in sure if one.result == REFUTED]
+    if refuted:
+        return FAIL, f"{len(refuted)} of {len(results)} criteria are refuted."
+    if not results:
+        return ESCALATE, "The task has no acceptance list."
+    if len(sure) < len(results):
+        return ESCALATE, f"{len(results) - len(sure)} of {len(results)} criteria are undecided."
+    return PASS, f"{len(results)} of {len(results)} criteria are met."
+
+
+def shortened(evidence: str) -> str:
+    """Return evidence on one line, of at most 500 characters."""
+    line = one_line(evidence)
+    return line if len(line) <= _LONGEST_EVIDENCE else line[: _LONGEST_EVIDENCE - 1].rstrip() + "…"

@@ -1,0 +1,227 @@
+"""Claims of a session: it claims a task, an entity or paths, and gives back what it claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound, NotPermitted, Refused, Unreadable
+from clawmem.index.search.lookup import entity_exists
+from clawmem.memory.entities.places import resolve_entity
+from clawmem.memory.leases import (
+    ON_COLLISION,
+    WARN,
+    claims_in_force,
+    mark_collision,
+    own_claims,
+    read_claims,
+    refused,
+    rivals,
+    with_claims,
+)
+from clawmem.memory.permission import check_may_write
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.task_changes import holder_is_gone, mover, with_move, with_values
+from clawmem.memory.tasks import find_task
+from clawmem.memory.writing import writing
+from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.language.text import check_visible, one_line
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.claims import (
+    ENTITY,
+    KINDS,
+    PATH,
+    TASK,
+    Claim,
+    LiveClaim,
+    alive_until,
+    claims_path,
+    is_vault_path,
+    pattern_of,
+)
+from clawmem.model.records.session import SessionRecord
+from clawmem.model.records.task import CLOSED, OPEN, WORKING, Task
+from clawmem.model.records.task_moves import TAKE
+from clawmem.vault.vault import Vault
+from clawmem.work.sessions.records import check_open, current_session, session_change
+
+AT_END = "coordination.task_at_end"
+
+
+class TakenTask(NamedTuple):
+    """The task of a session that starts, the writes that take it, why they are missing, and the claim against it."""
+
+    task: Task | None
+    writes: dict[str, bytes | None]
+    notices: tuple[str, ...]
+    against: LiveClaim | None = None
+
+
+class ClaimedWork(NamedTuple):
+    """The session, what it has claimed or released now, all that it holds, the claims of others that overlap, and the
+    commit; None if nothing changed."""
+
+    session: str
+    changed: tuple[Claim, ...]
+    held: tuple[LiveClaim, ...]
+    collisions: tuple[LiveClaim, ...]
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def claim_work(
+    vault: Vault, caller: Caller, what: str, session: str | None = None, project: str | None = None
+) -> ClaimedWork:
+    """Claim a task, an entity or paths for a session, for `coordination.lease_minutes` from its last sign of life.
+
+    `what` is a task or an entity that exists, or a path or pattern; `task:`, `entity:` and `path:` say which. Raise
+    Refused, naming the holder, if another session has claimed what overlaps, unless the settings say `warn`."""
+    record = current_session(vault, caller, session)
+    check_open(record, caller)
+    caller = caller._replace(agent=record.agent, session=record.id)
+    with writing(vault, caller, "session claim") as work:
+        wanted = claim_of(work, what, project)._replace(since=stamp(caller.now))
+        found = claims_in_force(vault, caller, work.read)
+        met = rivals(found.claims, wanted, caller)
+        if met and vault.settings.words(ON_COLLISION) != WARN:
+            raise refused(vault, met[0], caller, f"{wanted.words} is not claimed")
+        for one in met:
+            mark_collision(vault, one, caller)
+        held = own_claims(work, record.agent, record.id)
+        is_new = all((one.kind, one.what, one.project) != wanted[:3] for one in held)
+        writes = with_claims(work, record.agent, record.id, (*held, wanted) if is_new else held)
+        commit = work.commit([session_change("session claim", record, wanted.words, writes)])[-1] if writes else None
+        told = tuple(f"collision: {one.words}" for one in met)
+        changed = (wanted,) if is_new else ()
+        return ClaimedWork(
+            record.id, changed, _held(vault, work, record), tuple(met), commit, (*work.notices, *found.notices, *told)
+        )
+
+
+def release_work(vault: Vault, caller: Caller, what: str | None, session: str | None = None) -> ClaimedWork:
+    """Give back what a session has claimed: one claim, or all of them. Raise NotFound if it has not claimed it."""
+    record = current_session(vault, caller, session)
+    check_open(record, caller)
+    caller = caller._replace(agent=record.agent, session=record.id)
+    with writing(vault, caller, "session release") as work:
+        known = next((one.claims for one in read_claims(work.read, record.agent) if one.session == record.id), ())
+        gone = tuple(one for one in known if what is None or _means(one, what))
+        if what is not None and not gone:
+            names = ", ".join(one.what for one in known) or "nothing"
+            raise NotFound(f"The session {record.id} has not claimed '{what}'.", f"It has claimed {names}.")
+        writes = with_claims(work, record.agent, record.id, tuple(one for one in known if one not in gone))
+        words = ", ".join(one.words for one in gone)
+        commit = work.commit([session_change("session release", record, words, writes)])[-1] if gone else None
+        return ClaimedWork(record.id, gone, _held(vault, work, record), (), commit, work.notices)
+
+
+def claim_of(work: WriteScope, what: str, project: str | None) -> Claim:
+    """Return the claim that words mean. Raise NotFound or InvalidInput if they mean nothing."""
+    check_visible(what, "claim")
+    kind, mark, rest = what.partition(":")
+    named = one_line(rest if mark and kind in KINDS else what)
+    kind = kind if mark and kind in KINDS else ""
+    if not named or named.startswith("/") or ".." in named.split("/"):
+        raise InvalidInput(f"'{what}' cannot be claimed.", "Name a task, an entity, or a path below the project.")
+    if kind in ("", TASK):
+        try:
+            return Claim(TASK, find_task(work.vault, named, exact=not kind).slug)
+        except ClawmemError:
+            if kind:
+                raise
+    if kind in ("", ENTITY):
+        try:
+            entity = resolve_entity(work.index, named, work.caller)
+            if kind or entity_exists(work.index, entity):
+                return Claim(ENTITY, entity)
+        except ClawmemError:
+            if kind:
+                raise
+    if not kind and not set(named) & set("/.*"):
+        raise NotFound(f"There is no task and no entity '{what}'.", "A path is claimed as path:PATH.")
+    return Claim(PATH, named, None if is_vault_path(named) else project)
+
+
+def take_task(work: WriteScope, record: SessionRecord) -> TakenTask:
+    """Return what a session that starts takes: the task, the writes that claim it and make it the agent's, and notices
+    that say why they are missing."""
+    try:
+        task = task_of(work.vault, record)
+    except Unreadable as problem:
+        return TakenTask(None, {}, (problem.message,))
+    if task is None:
+        return TakenTask(None, {}, ())
+    if task.state in CLOSED:
+        return TakenTask(task, {}, (f"The task {task.slug} is {task.state}: `clawmem task reopen {task.slug}`.",))
+    wanted = Claim(TASK, task.slug, since=stamp(work.caller.now))
+    met = rivals(claims_in_force(work.vault, work.caller, work.read).claims, wanted, work.caller)
+    if met:
+        return TakenTask(task, {}, tuple(f"collision: {one.words}, so it is not taken" for one in met), met[0])
+    try:
+        mine = with_move(task, TAKE, mover(work), holder_is_gone=holder_is_gone(work, task))
+        check_may_write(work.vault, work.caller, [task.path] if mine != task else [], "session start")
+    except (Refused, NotPermitted) as problem:
+        return TakenTask(task, {}, (problem.message,))
+    held = [one for one in own_claims(work, record.agent, record.id) if one[:2] != wanted[:2]]
+    writes = with_claims(work, record.agent, record.id, (*held, wanted))
+    return TakenTask(mine, {**writes, **({mine.path: mine.page.encode()} if mine != task else {})}, ())
+
+
+def task_of(vault: Vault, record: SessionRecord) -> Task | None:
+    """Return the page of a session's task; None if its task is only words. Raise Unreadable."""
+    try:
+        return find_task(vault, record.task, exact=True) if record.task else None
+    except (NotFound, AmbiguousId):
+        return None
+
+
+def collision_of(one: LiveClaim) -> tuple[str, str, str]:
+    """Return what a session that met a claim records: what is claimed, the holder, and the holder's session."""
+    return one.claim.what, one.agent, one.session
+
+
+def others_claims(vault: Vault, caller: Caller) -> tuple[LiveClaim, ...]:
+    """Return the claims in force of all sessions but the caller's."""
+    return tuple(one for one in claims_in_force(vault, caller).claims if one.session != caller.session)
+
+
+def work_given_back(work: WriteScope, record: SessionRecord) -> dict[str, bytes | None]:
+    """Return the writes that end the claims of a session and, where the settings say so, release its task."""
+    writes = with_claims(work, record.agent, record.id, ()) if work.read(claims_path(record.agent)) else {}
+    if record.task is None or work.vault.settings.words(AT_END) != "release":
+        return writes
+    try:
+        task = task_of(work.vault, record)
+        check_may_write(work.vault, work.caller, [task.path] if task else [], "session end")
+    except ClawmemError:
+        return writes  # a page that cannot be read, or not be written by this agent: the session ends all the same
+    if task is None or task.slug != record.task or task.state != WORKING or task.holder != record.agent:
+        return writes
+    released = with_values(task, {"state": OPEN, "holder": None, "since": stamp(work.caller.now)})
+    return {**writes, task.path: released.page.encode()}
+
+
+def renewed_claims(
+    work: WriteScope, record: SessionRecord, entries: Iterable[Mapping[str, Any]]
+) -> dict[str, bytes | None]:
+    """Return the write that keeps the signs of life of a session with its claims, because its journal is folded now. A
+    session whose lease ended in between has lost its claims."""
+    if work.read(claims_path(record.agent)) is None:
+        return {}
+    signs = [str(entry["at"]) for entry in entries if "at" in entry]
+    minutes = work.vault.settings.number("coordination.lease_minutes")
+    mine = next((one for one in read_claims(work.read, record.agent) if one.session == record.id), None)
+    if mine is None:
+        return {}
+    last = max((mine.seen, *signs))
+    is_alive = alive_until(mine.seen, signs, minutes) >= moment_of(last)
+    return with_claims(work, record.agent, record.id, mine.claims if is_alive else (), last)
+
+
+def _held(vault: Vault, work: WriteScope, record: SessionRecord) -> tuple[LiveClaim, ...]:
+    found = claims_in_force(vault, work.caller, work.read).claims
+    return tuple(one for one in found if one.session == record.id)
+
+
+def _means(claim: Claim, what: str) -> bool:
+    return what in (claim.what, f"{claim.kind}:{claim.what}", pattern_of(claim))

@@ -1,0 +1,93 @@
+"""Acts on tasks: add them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.task_changes import mover, with_values
+from clawmem.memory.tasks import list_tasks
+from clawmem.memory.writing import writing
+from clawmem.model.language.text import as_one_file, check_statement, check_visible, counted
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.checklist import NewTask
+from clawmem.model.records.entity import slug
+from clawmem.model.records.task import CLOSED, DONE, REVIEW, Task, new_page, parse_task, task_path
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.vault import Vault
+from clawmem.work.workflows import find_workflow
+
+
+class AddedTasks(NamedTuple):
+    """The tasks with an outcome each, `added` or `noop` (an open task has this title), and the commit."""
+
+    tasks: tuple[Task, ...]
+    outcomes: tuple[str, ...]
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def add_tasks(vault: Vault, caller: Caller, new: Sequence[NewTask], keys: Mapping[str, Any]) -> AddedTasks:
+    """Add tasks in one commit. `keys` are set in the front matter of each.
+
+    A task whose title an open one has already is not added again. A checked box makes a task `done`, or `review` where
+    an agent adds it, because a person decides what is done. Raise InvalidInput, NotFound or SecretFound before anything
+    is written."""
+    if keys.get("workflow"):
+        find_workflow(vault, keys["workflow"])
+    with writing(vault, caller, "task add") as work:
+        known = list_tasks(vault)
+        by_title = {slug(one.title): one for one in known.tasks if one.state not in CLOSED}
+        made: dict[str, Task] = {}
+        tasks, outcomes = list[Task](), list[str]()
+        for one in new:
+            name = slug(one.title)
+            same = by_title.get(name)
+            if same is None:
+                same = by_title[name] = _task(work, one, keys, made)
+                made[same.slug] = same
+                outcomes.append("added")
+            else:
+                outcomes.append("noop")
+            tasks.append(same)
+        commit = work.commit([_added(caller, list(made.values()))])[-1] if made else None
+        return AddedTasks(tuple(tasks), tuple(outcomes), commit, (*work.notices, *known.notices))
+
+
+def _task(work: WriteScope, new: NewTask, keys: Mapping[str, Any], made: Container[str]) -> Task:
+    """Return a new task with a slug that no file has."""
+    title = check_statement(new.title, "title")
+    path = task_path(free_slug(work, title, made))
+    state = {} if not new.checked else {"state": DONE if work.caller.agent is None else REVIEW}
+    page = new.page if new.page else new_page(title, {**keys, **state}, new.about, new.acceptance)
+    check_visible(page, "task")
+    task = parse_task(allowed(work.vault.settings, page, f"The task '{title}'").encode(), path, parse_yaml)
+    if not new.page:
+        return task
+    if task.state in CLOSED and not mover(work).decides:
+        raise InvalidInput(f"The task '{title}' is {task.state}, and a person decides that.", "Give it another state.")
+    return with_values(task, {"title": task.title, "state": task.state, **keys})
+
+
+def free_slug(work: WriteScope, title: str, made: Container[str]) -> str:
+    """Return a slug for a title that no file of the vault has, and none in `made`."""
+    name = as_one_file(slug(title)) or "task"
+    name = f"{name}-task" if name == "readme" else name
+    number, free = 1, name
+    while free in made or work.read(task_path(free)) is not None:
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+def _added(caller: Caller, tasks: Sequence[Task]) -> Change:
+    said = trailers("task-add", agent=caller.agent, session=caller.session)
+    said = (*said, *(("Task", one.slug) for one in tasks))
+    where = tasks[0].path.removesuffix(".md") if len(tasks) == 1 else "tasks"
+    words = tasks[0].title if len(tasks) == 1 else counted(len(tasks), "task")
+    writes: dict[str, bytes | None] = {one.path: one.page.encode() for one in tasks}
+    return Change(subject_line("task add", where, words), writes, said, author=agent_author(caller.agent))

@@ -1,0 +1,107 @@
+"""Tasks by the real command: what is added, listed for scripts, decided, and read from hand edits."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from clawmem.model.records.task import KEYS
+from tests.conftest import Command
+
+KEYS_OF_A_TASK = {*KEYS, "slug", "path", "acceptance"} - {"foreign"}
+
+
+def _log(root: Path, form: str, environment: dict[str, str]) -> str:
+    command = ["git", "log", "-1", f"--format={form}"]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_tasks_are_added_from_words_a_file_and_stdin(clawmem: Command, tmp_path: Path) -> None:
+    one = clawmem("task", "add", "Fix the login", "--accept", "It works.", "--priority", "1", "--json")
+    assert [item["text"] for item in one.data["tasks"][0]["acceptance"]] == ["It works."]
+    (tmp_path / "todo.md").write_text("- [ ] Buy paint\n  - [ ] It is blue.\n- [x] Buy a brush\n")
+    two = clawmem("task", "add", "--from", str(tmp_path / "todo.md"), "--workflow", "software", "--json")
+    assert [(one["slug"], one["state"]) for one in two.data["tasks"]] == [
+        ("buy-paint", "open"),
+        ("buy-a-brush", "done"),
+    ]
+    three = clawmem("task", "add", "-", given="- [ ] Buy paint\n- [ ] Sail\n", env={"CLAWMEM_AGENT": "bob"})
+    assert "already there: buy-paint" in three.out
+    assert "added: sail" in three.out
+    by_agent = clawmem("task", "add", "-", "--agent", "bob", "--json", given="- [x] Eat\n- [ ] Drink\n")
+    assert [one["state"] for one in by_agent.data["tasks"]] == ["review", "open"]
+    wrong = clawmem("task", "add", "-", given="---\nstate: begun\n---\n# One\n")
+    assert (wrong.code, "the text:2 cannot be read: the key 'state' is 'begun'" in wrong.err) == (2, True)
+    assert clawmem("task", "add").code == 2
+    assert clawmem("task", "add", "Sail home", "--workflow", "flying").code == 1
+
+
+def test_the_list_is_stable_for_scripts(clawmem: Command) -> None:
+    clawmem("task", "add", "-", given="- [ ] One\n- [ ] Two\n- [x] Three\n")
+    clawmem("task", "take", "two", "--agent", "bob")
+    listed = clawmem("task", "list", "--json").data
+    assert [one["slug"] for one in listed["tasks"]] == ["one", "two"]
+    assert all(one.keys() == KEYS_OF_A_TASK for one in listed["tasks"])
+    for options, slugs in (
+        (["--state", "all"], ["one", "three", "two"]),
+        (["--state", "done", "--state", "working"], ["three", "two"]),
+        (["--holder", "bob"], ["two"]),
+        (["--workflow", "software"], []),
+        (["--limit", "1"], ["one"]),
+    ):
+        assert [one["slug"] for one in clawmem("task", "list", *options, "--json").data["tasks"]] == slugs
+    assert clawmem("task", "list", "--state", "begun").code == 2
+
+
+def test_a_decision_is_in_the_page_and_in_the_trailers(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    clawmem("task", "add", "Fix the login", "--accept", "It works.")
+    clawmem("task", "take", "fix-the-login", "--agent", "bob")
+    refused = clawmem("task", "close", "fix-the-login", "--agent", "bob")
+    assert (refused.code, "task submit fix-the-login" in refused.err) == (1, True)
+    clawmem("task", "submit", "fix-the-login", "--agent", "bob")
+    closed = clawmem("task", "close", "fix the login", "--reason", "It works.", "--json")
+    assert closed.data["task"]["verdict"] == "pass"
+    assert closed.json["notices"] == ["criteria that are not checked: 1 of 1"]
+    trailers = _log(vault_root, "%(trailers)", environment)
+    for line in ("Clawmem-Op: task-close", "Task: fix-the-login", "Verdict: pass"):
+        assert line in trailers
+    assert clawmem("task", "close", "fix-the-login", "--json").data["commit"] is None
+    assert "It works." in clawmem("task", "show", "fix-the-login").out
+
+
+def test_a_task_that_is_done_in_an_editor_is_taken_in_under_the_persons_name(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    clawmem("task", "add", "Fix the login")
+    page = vault_root / "tasks/fix-the-login.md"
+    page.write_text(page.read_text().replace("state: open", "state: done"))
+    named = {"GIT_AUTHOR_NAME": "x", "HOME": environment["HOME"]}
+    assert clawmem("task", "add", "Sail", env=named).code == 0
+    subject = subprocess.run(
+        ["git", "log", "-2", "--format=%s"], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
+    ).stdout.splitlines()[1]
+    assert subject.startswith("edit(")
+    (one,) = clawmem("task", "list", "--state", "done", "--json").data["tasks"]
+    assert (one["slug"], one["verdict"], one["decided_by"]) == ("fix-the-login", None, None)
+    page.write_text(page.read_text().replace("state: done", "state: finished"))
+    listed = clawmem("task", "list")
+    assert (listed.code, "tasks/fix-the-login.md:3 cannot be read: the key 'state'" in listed.err) == (4, True)
+    moved = clawmem("task", "close", "fix-the-login")
+    assert (moved.code, "tasks/fix-the-login.md:3" in moved.err) == (2, True)
+    assert "state: finished" in page.read_text()
+
+
+def test_an_agent_needs_the_right_to_write_tasks(clawmem: Command) -> None:
+    clawmem("config", "set", "agents.bob.write", "own")
+    done = clawmem("task", "add", "Sail", "--agent", "bob")
+    assert (done.code, "may not write tasks/sail.md" in done.err) == (1, True)
+
+
+def test_a_session_says_its_task_and_what_is_accepted(clawmem: Command) -> None:
+    clawmem("task", "add", "Fix the login", "--accept", "It works.")
+    done = clawmem("session", "start", "--task", "fix-the-login", "--agent", "bob")
+    assert "task fix-the-login (working): Fix the login\n- [ ] It works.\n" in done.out
+    assert "scratchpad agents/bob/scratchpads/fix-the-login.md" in done.out
+    assert "scratchpad: agents/bob/scratchpads/fix-the-login.md" in clawmem("task", "show", "fix-the-login").out

@@ -1,0 +1,81 @@
+"""Which moves a task allows, to whom, and what they leave in its front matter."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.errors import ClawmemError, NotPermitted, Refused
+from clawmem.model.records.task import CLOSED, Task, new_page, parse_task, with_keys
+from clawmem.model.records.task_moves import CLOSE, MOVES, REJECT, RELEASE, REOPEN, SUBMIT, TAKE, Mover, task_keys
+from clawmem.model.records.workflow import STATES
+from clawmem.vault.strict_yaml import parse_yaml
+
+AT = "2026-11-21T09:30:00Z"
+ANN = Mover("Ann", True, AT, "Ann <ann@example.org>")
+BOB, EVE = Mover("bob", False, AT), Mover("eve", False, AT)
+
+
+def moved(task: Task, move: str, who: Mover, reason: str | None = None, gone: bool = False) -> Task:
+    page = with_keys(task.page, task_keys(task, move, who, reason, gone))
+    return parse_task(page.encode(), task.path, parse_yaml)
+
+
+def task(**keys: str) -> Task:
+    return parse_task(new_page("Paint", keys).encode(), "tasks/paint.md", parse_yaml)
+
+
+def test_the_usual_way() -> None:
+    taken = moved(task(), TAKE, BOB)
+    assert (taken.state, taken.holder, taken.since) == ("working", "bob", AT)
+    handed = moved(taken, SUBMIT, BOB)
+    assert (handed.state, handed.holder) == ("review", "bob")
+    done = moved(handed, CLOSE, ANN, "It is blue.")
+    assert (done.state, done.verdict, done.decided, done.decided_by, done.reason) == (
+        "done", "pass", AT, "Ann <ann@example.org>", "It is blue.",
+    )  # fmt: skip
+    again = moved(done, REOPEN, ANN)
+    assert (again.state, again.holder, again.verdict, again.decided_by, again.reason) == ("open", None) + (None,) * 3
+
+
+def test_a_task_that_another_holds_is_not_taken_unless_it_is_gone_or_a_person_decides() -> None:
+    held = task(state="working", holder="eve", since=AT)
+    with pytest.raises(Refused, match="held by eve"):
+        moved(held, TAKE, BOB)
+    assert moved(held, TAKE, BOB, gone=True).holder == "bob"
+    assert moved(held, TAKE, ANN).holder == "Ann"
+    with pytest.raises(Refused, match="in review"):
+        moved(task(state="review", holder="eve"), TAKE, BOB, gone=True)
+    assert moved(task(state="review", holder="bob"), TAKE, BOB).state == "working"
+
+
+@pytest.mark.parametrize("move", [CLOSE, REJECT])
+def test_only_a_person_decides(move: str) -> None:
+    with pytest.raises(NotPermitted, match="may not close paint"):
+        task_keys(task(state="review", holder="bob"), move, BOB)
+    with pytest.raises(NotPermitted):
+        task_keys(task(state="done"), REOPEN, BOB)
+
+
+def test_a_person_may_decide_otherwise_later() -> None:
+    rejected = moved(moved(task(), CLOSE, ANN), REJECT, ANN, "It is red.")
+    assert (rejected.state, rejected.verdict, rejected.reason) == ("rejected", "reject", "It is red.")
+
+
+@given(
+    st.sampled_from(STATES), st.sampled_from([None, "bob", "eve"]), st.sampled_from(MOVES), st.sampled_from([ANN, BOB])
+)
+def test_every_move_leads_to_a_readable_task_or_is_refused(
+    state: str, holder: str | None, move: str, who: Mover
+) -> None:
+    before = task(state=state, **({"holder": holder} if holder else {}))
+    try:
+        after = moved(before, move, who)
+    except ClawmemError:
+        return
+    assert after.state in STATES
+    assert after.state not in CLOSED or who.decides
+    assert (after.verdict is not None) == (move in (CLOSE, REJECT))
+    assert task_keys(after, move, who) == {} or move == TAKE
+    assert move != RELEASE or (after.state, after.holder) == ("open", None)

@@ -1,0 +1,226 @@
+"""Coordination: a session takes its task, claims what it works on, and meets the claims of others."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import NotFound, Refused
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.leases import claims_in_force
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.tasks import find_task
+from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.checklist import NewTask
+from clawmem.vault.vault import Vault
+from clawmem.work.sessions.claims import claim_work, release_work
+from clawmem.work.sessions.end import checkpoint_session, end_session
+from clawmem.work.sessions.notes import fold_sessions, note_session
+from clawmem.work.sessions.records import find_session, list_sessions, visible_to
+from clawmem.work.sessions.start import start_session
+from clawmem.work.sessions.watch import changes, claim_changes
+from clawmem.work.tasks import add_tasks
+from tests.conftest import NOW, Command
+
+HANDED_IN = {"summary": "Done.", "reflection": {"learned": [], "watch_for": []}}
+
+
+def by(caller: Caller, agent: str, session: str | None = None, minutes: int = 0) -> Caller:
+    return caller._replace(agent=agent, session=session, now=caller.now + timedelta(minutes=minutes))
+
+
+@pytest.fixture
+def ann(vault: Vault, caller: Caller) -> Caller:
+    """The agent ann in a session that holds the task `paint`."""
+    add_tasks(vault, caller, [NewTask("Paint", acceptance=(("It is blue.", False),))], {})
+    start_session(vault, by(caller, "ann"), task="paint", session="s-ann")
+    return by(caller, "ann", "s-ann")
+
+
+@pytest.fixture
+def bob(vault: Vault, caller: Caller, ann: Caller) -> Caller:
+    """The agent bob in a session of its own."""
+    start_session(vault, by(caller, "bob"), session="s-bob")
+    return by(caller, "bob", "s-bob")
+
+
+def says(words: str, entity: str = "projects/boat") -> Draft:
+    return draft_from_record({"fact": words, "entity": entity, "source": "test"}, NOW)
+
+
+def settings(vault: Vault, line: str) -> Vault:
+    path = vault.root / "clawmem.yaml"
+    path.write_text(path.read_text() + line)
+    return Vault(vault.root, vault.environment)
+
+
+def test_a_session_takes_its_task_and_gives_it_back(vault: Vault, ann: Caller) -> None:
+    task = find_task(vault, "paint")
+    assert (task.state, task.holder) == ("working", "ann")
+    assert [one.claim.what for one in claims_in_force(vault, ann).claims] == ["paint"]
+    end_session(vault, ann, HANDED_IN)
+    task = find_task(vault, "paint")
+    assert (task.state, task.holder) == ("open", None)
+    assert not (vault.root / "agents/ann/claims.json").exists()
+
+
+def test_a_task_that_was_handed_in_stays_in_review(vault: Vault, ann: Caller, clawmem: Command) -> None:
+    assert clawmem("task", "submit", "paint", "--agent", "ann", env={"CLAWMEM_SESSION": "s-ann"}).code == 0
+    end_session(vault, ann, HANDED_IN)
+    assert (find_task(vault, "paint").state, find_task(vault, "paint").holder) == ("review", "ann")
+
+
+def test_a_task_is_kept_where_the_settings_say_so(vault: Vault, ann: Caller) -> None:
+    end_session(settings(vault, "\ncoordination:\n  task_at_end: keep\n"), ann, HANDED_IN)
+    assert (find_task(vault, "paint").state, find_task(vault, "paint").holder) == ("working", "ann")
+
+
+def test_an_abandoned_session_gives_everything_back(vault: Vault, ann: Caller) -> None:
+    claim_work(vault, ann, "path:src")
+    fold_sessions(vault, ann._replace(agent=None, session=None, unattended=True, now=ann.now + timedelta(hours=25)))
+    assert find_session(vault, "s-ann").state == "abandoned"
+    assert (find_task(vault, "paint").state, find_task(vault, "paint").holder) == ("open", None)
+    assert not (vault.root / "agents/ann/claims.json").exists()
+
+
+def test_a_second_session_of_the_task_is_told_the_holder(vault: Vault, caller: Caller, ann: Caller) -> None:
+    done = start_session(vault, by(caller, "bob"), task="Paint", session="s-bob")
+    assert "collision: the task paint is claimed by ann (s-ann) until 10:00 UTC, so it is not taken" in done.notices
+    assert (done.record.task, find_task(vault, "paint").holder) == ("paint", "ann")
+    assert [one.session for one in done.claims] == ["s-ann"]
+    assert [(one.what, one.holder) for one in find_session(vault, "s-bob").collisions] == [("paint", "ann")]
+
+
+def test_a_claim_lasts_from_the_last_sign_of_life(vault: Vault, caller: Caller, bob: Caller) -> None:
+    claim_work(vault, by(caller, "ann", "s-ann"), "path:src/auth")
+    with pytest.raises(Refused, match=r"claimed by ann \(s-ann\) until 10:00"):
+        claim_work(vault, bob, "path:src/auth/login.py")
+    note_session(vault, "Still here.", by(caller, "ann", "s-ann", 20))
+    with pytest.raises(Refused, match="until 10:20"):
+        claim_work(vault, by(caller, "bob", "s-bob", 40), "path:src/auth/login.py")
+    checkpoint_session(vault, by(caller, "ann", "s-ann", 45))
+    with pytest.raises(Refused, match="until 10:45"):
+        claim_work(vault, by(caller, "bob", "s-bob", 70), "path:src")
+    assert claim_work(vault, by(caller, "bob", "s-bob", 76), "path:src").changed
+    note_session(vault, "Back.", by(caller, "ann", "s-ann", 77))  # too late: the claim is bob's now
+    (held,) = [one for one in claims_in_force(vault, by(caller, "x", None, 77)).claims if one.claim.kind == "path"]
+    assert held.agent == "bob"
+
+
+def test_a_task_whose_holder_is_gone_can_be_taken(vault: Vault, caller: Caller, ann: Caller) -> None:
+    later = by(caller, "bob", None, 31)
+    assert start_session(vault, later, task="paint", session="s-bob").notices == ()
+    assert find_task(vault, "paint").holder == "bob"
+
+
+def test_a_write_into_a_claim_of_another_is_refused(vault: Vault, bob: Caller, ann: Caller) -> None:
+    remember(vault, [says("Boats float.")], ann._replace(agent=None, session=None))
+    claim_work(vault, ann, "projects/boat")
+    with pytest.raises(Refused, match="The entity projects/boat is claimed by ann"):
+        remember(vault, [says("Boats sink.")], bob)
+    assert [one.what for one in find_session(vault, "s-bob").collisions] == ["projects/boat"]
+    assert remember(vault, [says("Boats swim.")], ann).commit
+    assert remember(vault, [says("Ships sink.", "projects/ship")], bob).commit
+    person = remember(vault, [says("Boats are old.")], bob._replace(agent=None, session=None))
+    assert person.commit
+    assert any(one.startswith("collision: the entity projects/boat is claimed by ann") for one in person.notices)
+
+
+def test_a_fact_waits_for_review_or_is_written_where_the_settings_say_so(
+    vault: Vault, bob: Caller, ann: Caller
+) -> None:
+    remember(vault, [says("Boats float.")], ann._replace(agent=None, session=None))
+    claim_work(vault, ann, "projects/boat")
+    proposing = settings(vault, "\ncoordination:\n  on_collision: propose\n")
+    (one,) = remember(proposing, [says("Boats sink.")], bob).facts
+    assert one.outcome == "proposed"
+    (proposal,) = read_proposals(proposing).open
+    assert proposal.why.startswith("The entity projects/boat is claimed by ann (s-ann)")
+    path = vault.root / "clawmem.yaml"
+    path.write_text(path.read_text().replace("on_collision: propose", "on_collision: warn"))
+    warned = remember(Vault(vault.root, vault.environment), [says("Boats rot.")], bob)
+    assert (warned.facts[0].outcome, any(one.startswith("collision: ") for one in warned.notices)) == ("added", True)
+
+
+def test_a_claim_is_given_back_by_name_or_all_at_once(vault: Vault, ann: Caller) -> None:
+    claim_work(vault, ann, "path:src")
+    assert claim_work(vault, ann, "path:src").changed == ()
+    claim_work(vault, ann, "docs/*.md")
+    with pytest.raises(NotFound, match="has not claimed 'lib'"):
+        release_work(vault, ann, "lib")
+    assert [one.what for one in release_work(vault, ann, "src").changed] == ["src"]
+    assert [one.what for one in release_work(vault, ann, None).changed] == ["paint", "docs/*.md"]
+    assert release_work(vault, ann, None).commit is None
+
+
+def test_what_means_nothing_is_not_claimed(vault: Vault, ann: Caller) -> None:
+    for words in ("boots", "task:boots"):
+        with pytest.raises(NotFound):
+            claim_work(vault, ann, words)
+    for words in ("/etc", "src/../..", "path:"):
+        with pytest.raises(Exception, match="cannot be claimed"):
+            claim_work(vault, ann, words)
+
+
+def test_unfinished_notes_are_for_the_agent_and_for_people(vault: Vault, ann: Caller, bob: Caller) -> None:
+    note_session(vault, "Half an idea.", ann)
+    record = find_session(vault, "s-ann")
+    assert visible_to(record, bob).notes == ()
+    assert [one.text for one in visible_to(record, ann).notes] == ["Half an idea."]
+    assert visible_to(record, bob._replace(agent=None)).notes
+    before = record._replace(notes=())
+    assert list(changes(before, record, bob)) == []
+    assert [one["event"] for one in changes(before, record)] == ["note"]
+    end_session(vault, ann, HANDED_IN)
+    assert visible_to(find_session(vault, "s-ann"), bob).notes
+
+
+def test_watching_shows_claims_and_collisions(vault: Vault, ann: Caller, bob: Caller) -> None:
+    known = claims_in_force(vault, ann).claims
+    sessions = {one.id: one for one in list_sessions(vault, ann.now).sessions}
+    claim_work(vault, ann, "path:src")
+    with pytest.raises(Refused):
+        claim_work(vault, bob, "path:src/a.py")
+    now = claims_in_force(vault, ann).claims
+    (told,) = claim_changes(known, now, "2026-11-21T09:30:00Z")
+    assert (told["event"], told["agent"], told["what"]) == ("claim", "ann", "src")
+    (met,) = changes(sessions["s-bob"], find_session(vault, "s-bob"))
+    assert (met["event"], met["agent"], met["holder"], met["with"]) == ("collision", "bob", "ann", "s-ann")
+    # Two machines claimed the same before they synced.
+    both = (*now, now[-1]._replace(session="s-bob", agent="bob"))
+    told = [one["event"] for one in claim_changes(now, both, "2026-11-21T09:30:00Z")]
+    assert told == ["claim", "collision"]
+    assert [one["event"] for one in claim_changes(now, (), "2026-11-21T09:30:00Z")] == ["release", "release"]
+
+
+def test_of_processes_that_claim_at_once_exactly_one_gets_it(
+    vault_root: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    agents = [f"agent{number}" for number in range(5)]
+    for agent in agents:
+        assert clawmem("session", "start", "--id", f"s-{agent}", "--agent", agent).code == 0
+    command = [sys.executable, "-m", "clawmem", "session", "claim", "path:src", "--json"]
+    running = [
+        subprocess.Popen(
+            [*command, "--session", f"s-{agent}", "--agent", agent],
+            cwd=vault_root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for agent in agents
+    ]
+    codes = []
+    for one in running:
+        out, _ = one.communicate(timeout=60)
+        codes.append(one.returncode)
+        if one.returncode:
+            assert "claimed by agent" in json.loads(out)["error"]["message"]
+    assert sorted(codes) == [0, 1, 1, 1, 1]
+    assert len(list((vault_root / "agents").glob("*/claims.json"))) == 1
