@@ -46,6 +46,7 @@ def add(
                 "--from-madr cannot be combined with a decision, --why or --alternative.", "The page has all of them."
             )
         decided, why, alternatives = _from_page(call, from_madr)
+    place = work_scope(call, workflow, scope, project)
     if not decided or not why:
         missing = "The decision" if not decided else "The reason, --why,"
         raise InvalidInput(f"{missing} is missing.", "Example: clawmem decision add 'Stream.' --why 'Memory grew.'")
@@ -53,7 +54,7 @@ def add(
         dict(zip(("option", "why"), map(str.strip, one.split(": ", 1)), strict=False)) for one in alternatives or ()
     ]
     held = {"decided": decided, "why": why, "alternatives": options, "used": used, "against": against, "entity": entity}
-    record = decision_record({**held, "tags": tags, "scope": scope}, work_scope(call, workflow, scope, project))
+    record = decision_record({**held, "tags": tags, "scope": scope}, place)
     return added(add_record(call.runtime.vault(), record, call.runtime.caller()))
 
 
