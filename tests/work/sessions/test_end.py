@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -370,7 +371,7 @@ def test_a_lesson_of_an_agent_is_labelled_until_a_person_accepts_it(
     assert lesson["unreviewed"] is True
     question = "limits of the proxy"
     runtime = Runtime({**vault.git.environment, **bot}, vault.root, str(vault.root))
-    served = {
+    served: dict[str, Callable[[], str]] = {
         "recall": lambda: clawmem("recall", question, env=bot).out,
         "brief": lambda: clawmem("recall", question, "--budget", "500", env=bot).out,
         "context": lambda: clawmem("context", question, env=bot).out,
