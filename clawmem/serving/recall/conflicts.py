@@ -67,6 +67,7 @@ def conflict_marks(
     places = oldest_first(index, {n for others in against.values() for n in others})
     spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
     shown = {n for one, others in spelled.items() for n in (one, *others[:SPELLED_OUT])}
+    shown |= {n for n, fact_id in ids.items() if fact_id in waiting}
     placed = facts_in_rows(index, sorted(shown), context_fact_from_row)
     found = {}
     for n, fact_id in ids.items():
@@ -170,7 +171,8 @@ def _mark(n: int, fact_id: str, conflict: FactConflict, placed: Mapping[int, Pla
     for proposal, says in conflict.proposals:
         # The values are in the lines above already.
         words = "" if spelled else f": {servable(says)}"
-        lines.append(f"! Waits for a person to decide{words} (`clawmem review show {proposal}`)\n")
+        above = "" if spelled or not source else f"; the line above is{source.removeprefix(',')}"
+        lines.append(f"! Waits for a person to decide{words} (`clawmem review show {proposal}`{above})\n")
     return ConflictMark("".join(lines), spelled)
 
 
