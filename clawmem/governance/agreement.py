@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from clawmem.errors import ClawmemError
 from clawmem.governance.reviewers import DELEGATIONS, item_of
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import by_ids
@@ -16,6 +17,8 @@ from clawmem.model.facts.settling import confident_winner
 from clawmem.model.proposals.kinds import BY_KIND
 from clawmem.model.proposals.proposal import APPROVED, OPEN, SUPERSEDE, Proposal
 from clawmem.model.proposals.routes import Delegation, RoutedItem, last_match, read_delegations
+from clawmem.model.records.workflow import FOLDER, parse_workflow
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
 # A strategy is proposed if it gives the decision of at least this part of at least so many conflicts.
@@ -70,11 +73,25 @@ def agreement(vault: Vault) -> AgreementReport:
     delegations = read_delegations(vault.settings.words(DELEGATIONS))
 
     def counted(index: Index) -> AgreementReport:
-        found = conflicts_decided(index, filed.proposals, vault.catalog)
+        found = conflicts_decided(index, filed.proposals, vault.catalog, _workflow_strategies(vault))
         kinds = kinds_decided(filed.proposals, least, delegations)
         return AgreementReport(kinds, found, (*filed.unreadable, *index.notices))
 
     return run_query(vault, counted)
+
+
+def _workflow_strategies(vault: Vault) -> dict[str, str]:
+    """Return the strategies that readable workflows set, by workflow."""
+    found = {}
+    for path in sorted((vault.root / FOLDER).glob("*.yaml")):
+        name = f"{FOLDER}/{path.name}"
+        try:
+            workflow = parse_workflow(vault.read(name) or b"", name, parse_yaml)
+        except ClawmemError:
+            continue  # `workflow check` names the problem
+        if workflow.conflicts:
+            found[workflow.id] = workflow.conflicts
+    return found
 
 
 def kinds_decided(
@@ -103,7 +120,7 @@ def _decided_by_people(proposals: Iterable[Proposal]) -> list[Proposal]:
 
 
 def conflicts_decided(
-    index: Index, proposals: Iterable[Proposal], catalog: Catalog, workflows: Mapping[str, str] | None = None
+    index: Index, proposals: Iterable[Proposal], catalog: Catalog, workflows: Mapping[str, str]
 ) -> tuple[ConflictAgreement, ...]:
     """Return how conflicts were decided, for each relation and workflow."""
     groups: dict[str, list[Proposal]] = defaultdict(list)
@@ -114,7 +131,7 @@ def conflicts_decided(
             for name, value in (("relation", relation), ("workflow", workflow)):
                 if value:
                     groups[f"{name}:{value}"].append(one)
-    return tuple(_of_group(index, of, groups[of], catalog, workflows or {}) for of in sorted(groups))
+    return tuple(_of_group(index, of, groups[of], catalog, workflows) for of in sorted(groups))
 
 
 def relation_of(proposal: Proposal) -> str | None:

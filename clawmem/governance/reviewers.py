@@ -86,16 +86,20 @@ def check_decider(vault: Vault, index: Index, proposal: Proposal, caller: Caller
 
     With `review.signed`, raise Refused if git has no key to sign with."""
     item = item_of(index, proposal)
-    signed = vault.settings.flag("review.signed")
     if caller.agent is not None:
         _check_content(index, proposal, caller.agent)
-        return _agent_decider(vault, proposal, item, caller.agent, signed)
-    who = user_identity(vault)
+        return _agent_decider(vault, proposal, item, caller.agent, vault.settings.flag("review.signed"))
+    return person_decider(vault, item, proposal.id)
+
+
+def person_decider(vault: Vault, item: RoutedItem, named: str) -> Decider:
+    """Return the person at this machine as the one who decides. Raise as `check_decider` does."""
+    who, signed = user_identity(vault), vault.settings.flag("review.signed")
     if not may_decide(vault, who, item):
         names = all_of_names(reviewers_of(vault, item))
         you = "git has no user.name here" if who == UNNAMED else f"you are {who.name} <{who.email}>"
         raise NotPermitted(
-            f"Only {names} may decide {proposal.id} ({_described(item)}), and {you}.",
+            f"Only {names} may decide {named} ({_described(item)}), and {you}.",
             "`review.routes` says who decides: `clawmem config get review.routes`.",
         )
     if signed:

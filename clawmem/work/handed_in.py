@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.index.search.lookup import find_fact
+from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.memory.facts.daily_limit import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.precedents import DECISION
 from clawmem.model.facts.reach import PROJECT, TEAM
-from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.language.dates import stamp
+from clawmem.model.proposals.proposal import APPROVED, RETRACT, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import slug
 from clawmem.work.decisions import contradiction_notice, precedents_against, with_contradictions
@@ -74,8 +76,10 @@ def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkSco
         facts.append(fact)
         changes += [change] if change else []
     proposals, filed, notices = _guardrails(work, document, scope)
-    changes += [*filed, *_outcomes(work, planner, document)]
-    return HandedIn(tuple(facts), tuple(proposals), tuple(changes), (*planner.notices, *said, *notices))
+    harmful, counted = _outcomes(work, planner, document)
+    changes += [*filed, *counted]
+    said += [f"{one.says} It waits for a person: `clawmem review show {one.id}`" for one in harmful]
+    return HandedIn(tuple(facts), (*proposals, *harmful), tuple(changes), (*planner.notices, *said, *notices))
 
 
 def joined(changes: Sequence[Change], change: Change) -> Change:
@@ -190,9 +194,14 @@ def _guardrails(
     return proposals, changes, notices
 
 
-def _outcomes(work: WriteScope, planner: FactPlanner, document: Mapping[str, Any]) -> list[Change]:
-    """Count what the document reports of facts in their metadata, as one change for each fact."""
-    changes = []
+def _outcomes(
+    work: WriteScope, planner: FactPlanner, document: Mapping[str, Any]
+) -> tuple[list[Proposal], list[Change]]:
+    """Count what the document reports of facts in their metadata, as one change for each fact.
+
+    A lesson that harmed more often than it helped, by `lesson.harmful` reports, becomes a proposal to withdraw it."""
+    proposals, changes = [], []
+    least = work.vault.settings.whole("lesson.harmful")
     for reference, outcome in (document.get("outcomes") or {}).items():
         placed = find_fact(work.index, reference)
         metadata = dict(placed.fact.metadata or {})
@@ -200,7 +209,40 @@ def _outcomes(work: WriteScope, planner: FactPlanner, document: Mapping[str, Any
         counts[outcome] += 1
         writes = planner.amend(placed, metadata={**metadata, OUTCOMES_KEY: dict(sorted(counts.items()))})
         changes.append(Change(f"{outcome}: {placed.fact.fact}", writes, (("Fact", placed.fact.id),)))
-    return changes
+        harm = counts["harmful"] - counts["useful"]
+        if outcome == "harmful" and placed.fact.category == LESSON and harm >= least and placed.fact.is_current:
+            filed = _withdrawal(work, placed, counts)
+            proposals += [filed] if filed else []
+    return proposals, changes + [_filed_change(work, one) for one in proposals]
+
+
+def _withdrawal(work: WriteScope, placed: PlacedFact, counts: Counter[str]) -> Proposal | None:
+    """Return the proposal to withdraw a lesson, unless one waits or was rejected since."""
+    filed = read_proposals(work.vault, work.read).proposals
+    known = [
+        one
+        for one in filed
+        if one.kind == LESSON and one.does == RETRACT and placed.fact.id in (target.id for target in one.targets)
+    ]
+    if any(one.status != APPROVED for one in known):
+        return None
+    fact, caller = placed.fact, work.caller
+    return Proposal(
+        new_proposal_id(caller.entropy, {one.id for one in filed}),
+        LESSON,
+        f"Withdraw the lesson: {fact.fact}",
+        f"Sessions reported it as harmful {counts['harmful']} times and as useful {counts['useful']} times.",
+        stamp(caller.now),
+        RETRACT,
+        targets=(ProposalTarget(fact.id, fact.fact),),
+        entity=placed.entity,
+        agent=caller.agent,
+    )
+
+
+def _filed_change(work: WriteScope, proposal: Proposal) -> Change:
+    subject = f"propose: a {proposal.kind} that waits for a person ({proposal.id})"
+    return Change(subject, proposal_writes([proposal]), proposal_trailers([proposal]))
 
 
 def _counts(metadata: Mapping[str, Any]) -> dict[str, int]:

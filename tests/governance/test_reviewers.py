@@ -172,7 +172,7 @@ def compiled(work: object, proposal: Proposal, facts: object) -> dict[str, bytes
 
 def test_a_kind_adds_to_the_commit_of_a_decision(vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     row = BY_KIND["wiki"]._replace(on_decision=f"{__name__}:compiled")
-    monkeypatch.setitem(BY_KIND, "wiki", row)  # type: ignore[arg-type]
+    monkeypatch.setitem(BY_KIND, "wiki", row)
     approve(vault, file(vault, caller, kind="wiki", does="decide", fact=None).id, caller)
     names = vault.git.run("show", "--format=", "--name-only", "HEAD").decode().split()
     assert names == ["review/prop_00000001.json", "wiki/dana.md"]

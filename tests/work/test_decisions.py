@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,3 +128,28 @@ def test_the_verbs(vault: Vault, clawmem: Command) -> None:
     assert lesson["fact"] == "Check the limits of the proxy."
     assert "because: Uploads were cut." in clawmem("lesson", "show", lesson["id"]).out
     assert clawmem("decision", "show", lesson["id"]).code == 1
+
+
+def test_decisions_go_out_as_madr_and_come_in_again(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
+    scope = ("--workflow", "software", "--project", "/src/upload")
+    option = ("--alternative", "a larger buffer: It only moves the limit.")
+    clawmem("decision", "add", "Stream the uploads.", "--why", "Memory grew.", *option, *scope)
+    done = clawmem("decision", "export", str(tmp_path / "adr"), "--json")
+    assert done.data["files"] == ["0001-stream-the-uploads.md"]
+    assert clawmem("decision", "export", str(tmp_path / "adr")).code == 1, "it replaces nothing unasked"
+    page = tmp_path / "adr" / "0001-stream-the-uploads.md"
+    text = page.read_text()
+    assert clawmem("decision", "export", str(tmp_path / "adr"), "--force").code == 0 and page.read_text() == text
+    page.write_text(text.replace("Stream the uploads", "Stream the downloads"))
+    (made,) = clawmem("decision", "add", "--from-madr", str(page), *scope, "--json").data["facts"]
+    assert (made["fact"], made["details"]["why"]) == ("Stream the downloads", "Memory grew")
+    assert made["details"]["alternatives"] == [{"option": "a larger buffer", "why": "It only moves the limit"}]
+    page.write_text(text.replace('"accepted"', '"rejected"'))
+    for words, said in (
+        (("--from-madr", str(page)), "the status is 'rejected'"),
+        (("--from-madr", str(page), "--why", "x"), "cannot be combined"),
+        (("Stream.",), "The reason, --why, is missing"),
+        ((), "The decision is missing"),
+    ):
+        wrong = clawmem("decision", "add", *words)
+        assert (wrong.code, said in wrong.err) == (2, True), wrong

@@ -3,7 +3,7 @@ category."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import NotFound
@@ -11,7 +11,8 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, reach_of
 from clawmem.faces.parts.parameters import FACT, LIMIT, OF_ENTITY, PROJECT, SCOPE, WITH_TAG, WORKFLOW, Parameter
 from clawmem.faces.parts.words import outcome_lines
-from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact_words import fact_data, fact_line, helpful_and_harmful
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, SCOPES, TEAM, check_scope
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import LEAST_SCORE, recall
@@ -60,6 +61,15 @@ def added(done: AddedRecord) -> Answer:
     return Answer(data, outcome_lines([(one.outcome, one.fact, one.entity)], done.commit), done.notices)
 
 
+def record_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str, Any]:
+    """The record of a lesson or a decision; a lesson has the counters `helpful` and `harmful`."""
+    record = fact_data(fact, entity, against)
+    if fact.category != "lesson":
+        return record
+    helpful, harmful = helpful_and_harmful(fact)
+    return {**record, "helpful": helpful, "harmful": harmful}
+
+
 def list_command(category: str, plural: str) -> Command:
     """The command that lists the facts of a category."""
 
@@ -77,7 +87,7 @@ def list_command(category: str, plural: str) -> Command:
         listed = list_facts(vault, caller, filter_of(vault, caller, entity, category, tag, reach=reach), limit)
         facts = [one for one, _ in listed.facts]
         talk = () if facts else (f"There are no {plural}.",)
-        data = {"facts": [fact_data(one.fact, one.entity) for one in facts], "total": listed.total}
+        data = {"facts": [record_data(one.fact, one.entity) for one in facts], "total": listed.total}
         return Answer(data, [fact_line(one.fact, one.entity) for one in facts], listed.notices, talk=talk)
 
     list_.__doc__ = f"List {plural}, those in use first."
@@ -92,7 +102,7 @@ def show_command(category: str) -> Command:
         shown = show_fact(call.runtime.vault(), fact, call.runtime.caller())
         if shown.fact.category != category:
             raise NotFound(f"{shown.fact.id} is no {category}.", f"`clawmem show {shown.fact.id}` shows it.")
-        record = fact_data(shown.fact, shown.entity, shown.against)
+        record = record_data(shown.fact, shown.entity, shown.against)
         lines = [f"{key}: {_plain(value)}" for key, value in _flat(record) if value not in (None, "", [], {})]
         return Answer({"fact": record}, lines, shown.notices)
 
@@ -128,7 +138,7 @@ def found(
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, category=category, reach=reach_of(call, *scope))
     result = recall(vault, question, caller, wanted, limit or 10, least=LEAST_SCORE)
-    data = [{**fact_data(one.fact, one.entity), "score": one.score} for one in result.found]
+    data = [{**record_data(one.fact, one.entity), "score": one.score} for one in result.found]
     talk = () if data else (f"No {plural} fit this.",)
     return Answer({"facts": data}, [fact_line(one.fact, one.entity) for one in result.found], result.notices, talk=talk)
 

@@ -1,10 +1,12 @@
-"""`clawmem decision add|list|show|search|outcome`."""
+"""`clawmem decision add|list|show|search|outcome|export`."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.parameters import FACT, Parameter
+from clawmem.faces.parts.parameters import FACT, OF_ENTITY, Parameter
 from clawmem.faces.parts.records_of_work import (
     ADDED,
     SCOPE_OF_NEW,
@@ -16,31 +18,78 @@ from clawmem.faces.parts.records_of_work import (
 )
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.facts.precedents import DECISION, DECISION_OUTCOMES
+from clawmem.model.language.text import counted
 from clawmem.work.decisions import add_record, record_outcome
 from clawmem.work.handed_in import decision_record
 
 
 def add(
     call: Call,
-    decided: str,
-    why: str,
+    decided: str | None,
+    why: str | None,
     alternatives: list[str] | None,
     used: list[str] | None,
     against: str | None,
     entity: str | None,
     tags: list[str] | None,
+    from_madr: str | None,
     workflow: str | None,
     scope: str | None,
     project: str | None,
 ) -> Answer:
     """Store a decision. It is never edited: add its outcome later, or supersede it. One that goes against an earlier
-    decision in its scope is linked to it."""
+    decision in its scope is linked to it. With --from-madr, the decision, the reason and the rejected options are those
+    of a MADR page."""
+    if from_madr is not None:
+        if decided or why or alternatives:
+            raise InvalidInput(
+                "--from-madr cannot be combined with a decision, --why or --alternative.", "The page has all of them."
+            )
+        decided, why, alternatives = _from_page(call, from_madr)
+    place = work_scope(call, workflow, scope, project)
+    if not decided or not why:
+        missing = "The decision" if not decided else "The reason, --why,"
+        raise InvalidInput(f"{missing} is missing.", "Example: clawmem decision add 'Stream.' --why 'Memory grew.'")
     options = [
         dict(zip(("option", "why"), map(str.strip, one.split(": ", 1)), strict=False)) for one in alternatives or ()
     ]
     held = {"decided": decided, "why": why, "alternatives": options, "used": used, "against": against, "entity": entity}
-    record = decision_record({**held, "tags": tags, "scope": scope}, work_scope(call, workflow, scope, project))
+    record = decision_record({**held, "tags": tags, "scope": scope}, place)
     return added(add_record(call.runtime.vault(), record, call.runtime.caller()))
+
+
+def _from_page(call: Call, file: str) -> tuple[str, str, list[str]]:
+    """The decision, the reason and the rejected options of a MADR page."""
+    from clawmem.faces.parts.reading import file_or_stdin
+    from clawmem.model.pages.madr import read_madr
+
+    try:
+        page = read_madr(file_or_stdin(call, file))
+    except InvalidInput as problem:
+        raise InvalidInput(f"{file}: {problem.message}", problem.hint) from None
+    if page.status not in (None, "", "accepted"):
+        raise InvalidInput(
+            f"{file}: the status is '{page.status}', so the page has no decision that holds.",
+            "A page with the status accepted can be added.",
+        )
+    return page.decided, page.why, [f"{one}: {why}" if why else one for one, why in page.alternatives]
+
+
+def export(call: Call, target: str, entity: str | None, force: bool) -> Answer:
+    """Write the decisions as MADR 4 pages: a folder of numbered Markdown files, oldest first. Superseded decisions are
+    written with the number of their successor. The same decisions give the same bytes."""
+    from clawmem.faces.parts.folders import write_folder
+    from clawmem.model.pages.madr import madr_pages
+    from clawmem.serving.export import export_memory
+
+    done = export_memory(call.runtime.vault(), call.runtime.caller(), entity)
+    placed = list(done.facts())
+    decisions = [(one.fact, one.entity) for one in placed if one.fact.category == DECISION]
+    pages = madr_pages(decisions, {one.fact.id: one.fact for one in placed})
+    place = (call.runtime.working_folder / Path(target).expanduser()).resolve()
+    write_folder(place, {one.name: one.text for one in pages}, force)
+    data = {"target": str(place), "files": [one.name for one in pages]}
+    return Answer(data, [f"{counted(len(pages), 'decision')} written to {place}"], done.notices)
 
 
 def outcome(call: Call, fact: str, result: str, note: str | None) -> Answer:
@@ -56,8 +105,8 @@ VERB = {
     "add": Command(
         add,
         (
-            Parameter("decided", "What was decided, in one sentence, or - for stdin.", required=True, stdin=True),
-            Parameter("why", "The reason.", ("--why",), required=True),
+            Parameter("decided", "What was decided, in one sentence, or - for stdin.", stdin=True),
+            Parameter("why", "The reason.", ("--why",)),
             Parameter(
                 "alternatives",
                 "An option that was rejected, and `: ` and why; may be repeated.",
@@ -74,6 +123,7 @@ VERB = {
             Parameter("against", "An earlier decision that it goes against.", ("--against",), completes="fact"),
             Parameter("entity", "The entity that it is about.", ("--entity", "-e"), completes="entity"),
             Parameter("tags", "A tag; may be repeated.", ("--tag", "-t"), repeated=True),
+            Parameter("from_madr", "A MADR page, or -.", ("--from-madr",), metavar="FILE", completes="file"),
             *SCOPE_OF_NEW,
         ),
         ADDED,
@@ -96,5 +146,15 @@ VERB = {
         {"fact": "fact", "commit": str},
         ("clawmem decision outcome fact_decision worked --note 'Memory is flat.'",),
         ("fact",),
+    ),
+    "export": Command(
+        export,
+        (
+            Parameter("target", "The folder to write.", required=True, completes="file"),
+            OF_ENTITY,
+            Parameter("force", "Replace files that exist.", ("--force",), bool, False),
+        ),
+        {"target": str, "files": [str]},
+        ("clawmem decision export ./decisions",),
     ),
 }

@@ -1,9 +1,9 @@
-"""`clawmem lesson add|list|show|search`."""
+"""`clawmem lesson add|list|show|search|accept`."""
 
 from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.parameters import IMPORTANCE, Parameter
+from clawmem.faces.parts.parameters import FACT, IMPORTANCE, REASON, Parameter
 from clawmem.faces.parts.records_of_work import (
     ADDED,
     SCOPE_OF_NEW,
@@ -13,6 +13,8 @@ from clawmem.faces.parts.records_of_work import (
     show_command,
     work_scope,
 )
+from clawmem.faces.parts.words import REVISED, revised
+from clawmem.governance.lessons import accept_lesson
 from clawmem.work.decisions import add_record
 from clawmem.work.handed_in import LESSON, lesson_record
 
@@ -34,6 +36,12 @@ def add(
     return added(add_record(call.runtime.vault(), record, call.runtime.caller()))
 
 
+def accept(call: Call, fact: str, reason: str | None) -> Answer:
+    """Accept a lesson of an agent: it is no longer labelled as not reviewed. Only a person can, who is a reviewer of it
+    (`review.routes`)."""
+    return revised(accept_lesson(call.runtime.vault(), fact, call.runtime.caller(), reason))
+
+
 VERB = {
     "add": Command(
         add,
@@ -52,4 +60,7 @@ VERB = {
     "list": list_command(LESSON, "lessons"),
     "show": show_command(LESSON),
     "search": search_command(LESSON, "lessons"),
+    "accept": Command(
+        accept, (FACT, REASON), REVISED, ("clawmem lesson accept fact_lesson --reason 'seen it twice'",), ("facts",)
+    ),
 }

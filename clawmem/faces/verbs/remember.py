@@ -21,6 +21,7 @@ from clawmem.faces.parts.parameters import (
 from clawmem.faces.parts.parameters import PROJECT as OF_PROJECT
 from clawmem.faces.parts.words import REVISED, outcome_lines
 from clawmem.memory.facts.remember import remember as act
+from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM
@@ -54,7 +55,10 @@ def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> A
             {
                 "fact": one.fact.id,
                 "against": [{"id": rival.id, "fact": rival.fact} for rival in one.rivals],
-                "proposal": one.proposal.id,
+                "strategy": one.settlement.strategy,
+                "winner": one.settlement.winner.id if one.settlement.winner else None,
+                "why": one.settlement.why,
+                **({"proposal": one.proposal.id} if one.proposal else {}),
             }
             for one in done.conflicts
         ]
@@ -88,6 +92,15 @@ def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
             raise InvalidInput(f"Line {number}: {problem.message}", problem.hint or "Nothing was stored.") from None
     return drafts
 
+
+_CONFLICT = {
+    "fact": str,
+    "against": [{"id": str, "fact": str}],
+    "strategy": set(STRATEGIES),
+    "winner": (str, None),
+    "why": str,
+    "proposal?": str,
+}
 
 VERB = Command(
     remember,
@@ -126,7 +139,7 @@ VERB = Command(
         ),
         Parameter("jsonl", "Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file"),
     ),
-    {**REVISED, "conflicts?": [{"fact": str, "against": [{"id": str, "fact": str}], "proposal": str}]},
+    {**REVISED, "conflicts?": [_CONFLICT]},
     (
         "clawmem remember 'Jane lives in Oslo.' --entity areas/people/jane --valid-from 2024-03-01",
         "cat facts.jsonl | clawmem remember --jsonl -",

@@ -36,7 +36,7 @@ def list_(call: Call, every: bool, kind: str | None, mine: bool) -> Answer:
 def _rates(filed: Sequence[Proposal], kinds: Collection[str]) -> Iterator[str]:
     for one in kinds_decided(filed, 1):
         if one.kind in kinds and one.decided:
-            yield f"{one.kind}: {one.approved} of {one.decided} decided so far were approved."
+            yield f"{one.kind}: people approved {one.approved} of {one.decided} so far."
 
 
 def show(call: Call, proposal: str) -> Answer:

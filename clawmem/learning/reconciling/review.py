@@ -8,6 +8,7 @@ from typing import NamedTuple
 from clawmem.learning.reconciling import reconcile
 from clawmem.learning.reconciling.gate import GateVerdict
 from clawmem.learning.reconciling.reconcile import ReconcileDecision
+from clawmem.model.facts.catalog import ASK, CONFIDENCE, Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.proposals import proposal
@@ -42,6 +43,47 @@ def review_reason(
         or _contradiction(decision)
         or _less_confident(proposition, decision, opposed, confident)
     )
+
+
+class SettledChange(NamedTuple):
+    """What the strategy of a relation makes of a decision: the decision, why it waits, or why it is refused."""
+
+    decision: ReconcileDecision
+    wait: ReviewReason | None = None
+    refused: str | None = None
+
+
+def by_strategy(
+    proposition: Proposition,
+    decision: ReconcileDecision,
+    known: Mapping[str, Fact],
+    wait: ReviewReason | None,
+    catalog: Catalog,
+) -> SettledChange:
+    """Return the decision as the strategy for conflicts of the relation has it; without a strategy, as it was.
+
+    What comes from a source of low trust, and what the text itself states as a change, is not settled by a strategy."""
+    entry = catalog.predicates.get(proposition.predicate or "")
+    strategy = entry.conflict if entry else None
+    opposed = [known[one] for one in affected_ids(decision) if one in known]
+    conflict = wait is not None and wait.kind == "conflict"
+    replaced = wait is None and decision.outcome == reconcile.UPDATE and not _is_explicit_change(proposition, opposed)
+    if strategy is None or not opposed or is_low_trust(proposition.trust) or not (conflict or replaced):
+        return SettledChange(decision, wait)
+    said = f"{proposition.predicate} settles conflicts by `{strategy}`"
+    names = ", ".join(one.id for one in opposed)
+    if strategy == ASK:
+        return SettledChange(decision, wait or ReviewReason("conflict", f"It would replace {names}, and {said}."))
+    if strategy == CONFIDENCE:
+        sure = [one.confidence for one in opposed if one.confidence is not None]
+        if len(sure) < len(opposed) or (conflict and proposition.confidence == max(sure)):
+            return SettledChange(decision, wait)
+        if proposition.confidence < max(sure):
+            less = f"It is less confident ({proposition.confidence:.2f}) than {names} ({max(sure):.2f}), and {said}"
+            return SettledChange(decision, None, f"{less}: {names} stays.")
+    never = is_single(catalog, proposition.predicate) and not is_replaced(catalog, proposition.predicate)
+    why = f"{decision.reason} The new fact wins against {names}: {said}."
+    return SettledChange(ReconcileDecision(reconcile.UPDATE, affected_ids(decision), why, never=never))
 
 
 def affected_ids(decision: ReconcileDecision) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from clawmem.learning.reconciling.reconcile import (
 from clawmem.learning.reconciling.review import (
     ReviewReason,
     affected_ids,
+    by_strategy,
     describe_change,
     earlier_outcome,
     earlier_proposal,
@@ -227,6 +228,9 @@ class LearningRound:
         if not verdict.accepted and verdict.gate != "trust":
             return self._refused(proposition, decision, verdict, known, event)
         wait = review_reason(proposition, decision, known, verdict, self._limits.confident)
+        decision, wait, refused = by_strategy(proposition, decision, known, wait, self._catalog)
+        if refused:
+            return LearningCandidate(proposition, ends.REFUSED, "reconcile", refused)
         if wait:
             return self._propose(proposition, decision, known, wait, event)
         return self._keep(proposition, decision, known, event)

@@ -67,5 +67,6 @@ def _entries(entry: CatalogEntry) -> dict[str, Any]:
     rows |= {"value": one.value} if one.value != "text" else {}
     rows |= {"cardinality": "single"} if one.single else {}
     rows |= {"replaces": True} if one.replaces else {}
+    rows |= {"conflict": one.conflict} if one.conflict else {}
     rows["questions"] = list(one.questions)
     return {key: value for key, value in rows.items() if value != []}

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.errors import ClawmemError, InvalidInput, SecretFound
-from clawmem.index.search.lookup import PlacedFact, TakenIds, entity_exists, resolve_id
+from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, SecretFound
+from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, resolve_id
 from clawmem.memory.entities.places import entity_for_draft, expand_own, new_entity_files, resolve_entity
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
-from clawmem.memory.permission import check_author, check_scope_right
+from clawmem.memory.permission import check_author, check_may_write, check_scope_right
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
+from clawmem.model.facts.catalog import ASK, NEWEST
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
@@ -31,6 +32,7 @@ from clawmem.vault.vault import Vault
 if TYPE_CHECKING:
     from clawmem.memory.history.evidence import Days
     from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+    from clawmem.model.facts.settling import Settlement
 
 BATCH_SIZE = 2000
 MAX_NOTICES = 20
@@ -180,11 +182,13 @@ class FactPlanner:
         proposed = self._quarantined(fact, entity)
         if proposed is not None:
             return proposed
-        rivals = self._finder.find(fact, entity, batch.facts)
+        rivals = self._current(self._finder.find(fact, entity, batch.facts), entity)
         batch.put(fact)
         writes[items_path(entity)] = batch.render()
         change = fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
-        return RememberedFact(fact, entity, "added"), self._asking(change, fact, entity, rivals) if rivals else change
+        if not rivals:
+            return RememberedFact(fact, entity, "added"), change
+        return self._in_conflict(change, PlacedFact(fact, entity), rivals)
 
     def amend(self, placed: PlacedFact, **values: Any) -> dict[str, bytes | None]:
         """Return the writes that give a stored fact other values, which must not be its words or its scope."""
@@ -198,15 +202,104 @@ class FactPlanner:
             self._batches[entity] = _EntityBatch(self._work.facts(entity))
         return self._batches[entity]
 
-    def _asking(self, change: Change, fact: Fact, entity: str, rivals: Sequence[Fact]) -> Change:
-        """Return the change with the question which of the values is right."""
-        found = ask_about(self._work, fact, entity, rivals)
-        self.conflicts.append(found)
-        against = "; ".join(f"{one.id} ({one.fact})" for one in rivals)
+    def _current(self, found: Sequence[Fact], entity: str) -> list[PlacedFact]:
+        """Return the facts that are current, with their entities, as earlier drafts of the batch left them."""
+        if not found:
+            return []
+        placed = by_ids(self._work.index, [one.id for one in found])
+        current = []
+        for one in found:
+            home = placed[one.id].entity if one.id in placed else entity
+            batch = self._batches.get(home)
+            fact = next((each for each in batch.facts if each.id == one.id), one) if batch else one
+            current += [PlacedFact(fact, home)] if fact.is_current else []
+        return current
+
+    def _in_conflict(
+        self, change: Change, new: PlacedFact, rivals: Sequence[PlacedFact]
+    ) -> tuple[RememberedFact, Change]:
+        """Return the fact and the change in which the strategy settles the conflict, or a person is asked."""
+        from clawmem.memory.facts.rival_values import strategy_for  # few facts have rivals
+        from clawmem.model.facts.settling import settle
+
+        relation = self._finder.relation(new.fact)
+        strategy, origin = strategy_for(self._work, new.fact, relation)
+        found = settle(strategy, origin, [*(one.fact for one in rivals), new.fact])
+        if found.winner is not None and not self._may_write(rivals):
+            found = found._replace(winner=None, why=f"{self._work.caller.agent} may not write all of these facts")
+        if found.winner is not None:
+            return self._settled(change, new, rivals, found, relation)
+        facts = [one.fact for one in rivals]
+        asked = ask_about(self._work, new.fact, new.entity, facts, found, relation)
+        self.conflicts.append(asked)
+        against = "; ".join(f"{one.id} ({one.fact})" for one in facts)
+        said = "" if found.strategy == ASK else f" ({found.strategy} decides nothing: {found.why})"
         self.notices.append(
-            f"{fact.id} contradicts {against}. All are kept until you decide: `clawmem review show {found.proposal.id}`"
+            f"{new.fact.id} contradicts {against}. All are kept until you decide{said}: `clawmem review show"
+            f" {asked.proposal.id if asked.proposal else ''}`"
         )
-        return with_question(change, found)
+        return RememberedFact(new.fact, new.entity, "added"), with_question(change, asked)
+
+    def _may_write(self, placed: Sequence[PlacedFact]) -> bool:
+        try:
+            paths = [items_path(one.entity) for one in placed]
+            check_may_write(self._work.vault, self._work.caller, paths, "remember")
+        except NotPermitted:
+            return False
+        return True
+
+    def _settled(
+        self,
+        change: Change,
+        new: PlacedFact,
+        rivals: Sequence[PlacedFact],
+        found: "Settlement",
+        relation: str | None,
+    ) -> tuple[RememberedFact, Change]:
+        """Return the fact and the change in which the winner of a conflict replaces the others."""
+        from clawmem.model.facts.catalog import is_replaced, is_single
+        from clawmem.model.lifecycle.succession import correct, succeed
+
+        everyone = [*rivals, new]
+        winner = next(one for one in everyone if found.winner is not None and one.fact.id == found.winner.id)
+        others = [one for one in everyone if one is not winner]
+        moment, catalog = stamp(self._work.caller.now), self._work.vault.catalog
+        fixed = is_single(catalog, relation) and not is_replaced(catalog, relation)
+        if found.strategy == NEWEST and winner is new and not fixed:
+            begins = new.fact.valid_from or moment
+            done = succeed(new.fact, (one.fact for one in others), "supersedes", found.why, moment, begins)
+        else:
+            done = correct(winner.fact, (one.fact for one in others), found.why, moment)
+        homes = {one.fact.id: one.entity for one in everyone}
+        changed = [PlacedFact(one, homes[one.id]) for one in (done.new, *done.closed)]
+        writes = dict(change.writes)
+        for one in changed:
+            writes.update(self._put(one))
+        self.conflicts.append(ValueConflict(new.fact, tuple(one.fact for one in rivals), found))
+        against = "; ".join(f"{one.fact.id} ({one.fact.fact})" for one in others)
+        self.notices.append(f"{winner.fact.id} wins against {against}: {found.why}")
+        settled = fact_change(
+            self._work.caller,
+            "remember",
+            new.entity,
+            f"{new.fact.fact} ({winner.fact.id} wins by {found.strategy})",
+            writes,
+            [one.fact for one in changed],
+            entities=[one.entity for one in changed],
+            supersedes=[one.id for one in done.closed if one.superseded_by],
+        )
+        fact = next(one.fact for one in changed if one.fact.id == new.fact.id)
+        settled = settled._replace(trailers=(*settled.trailers, ("Strategy", found.strategy)))
+        return RememberedFact(fact, new.entity, "added"), settled
+
+    def _put(self, placed: PlacedFact) -> dict[str, bytes | None]:
+        """Replace a fact in its batch and return the write."""
+        batch = self._batch(placed.entity)
+        place = next(at for at, one in enumerate(batch.facts) if one.id == placed.fact.id)
+        if not placed.fact.is_current:
+            batch.places.pop(_place_key(placed.fact), None)
+        batch.put(placed.fact, place)
+        return {items_path(placed.entity): batch.render()}
 
     def _resolved(self, fact: Fact) -> Fact:
         """Return the fact with its references resolved. Most facts have none."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.rival_values import facts_with_value
 from clawmem.memory.scope import WriteScope
+from clawmem.model.facts.catalog import ASK
 from clawmem.model.facts.claim_signs import may_claim
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.reach import realm_of
+from clawmem.model.facts.reach import is_workflow, realm_of
 from clawmem.model.facts.stated_value import (
     SinglePhrase,
     StatedValue,
@@ -27,15 +28,19 @@ if TYPE_CHECKING:
     from clawmem.model.facts.claims import Claim
 
 if TYPE_CHECKING:
+    from clawmem.model.facts.settling import Settlement
     from clawmem.model.proposals.proposal import Proposal
 
 
 class ValueConflict(NamedTuple):
-    """A new fact, the current facts that its value stands against, and the proposal that asks a person."""
+    """A new fact, the current facts that its value stands against, and what becomes of them.
+
+    `proposal` asks a person. It is None if the strategy of the relation or of the workflow settled the conflict."""
 
     fact: Fact
     rivals: tuple[Fact, ...]
-    proposal: "Proposal"
+    settlement: "Settlement"
+    proposal: "Proposal | None" = None
 
 
 class RivalValueFinder:
@@ -57,6 +62,11 @@ class RivalValueFinder:
         found = self._by_value(fact, entity, known)
         found += [one for one in self._by_words(fact, entity, known) if one not in found]
         return tuple(sorted(found, key=lambda one: (one.timestamp, one.id)))
+
+    def relation(self, fact: Fact) -> str | None:
+        """Return the relation of the value that a fact states, or None."""
+        said = self._value(fact)
+        return said.predicate if said else fact.predicate
 
     def _by_words(self, fact: Fact, entity: str, known: Sequence[Fact]) -> list[Fact]:
         """Return the facts of the entity that the plain words of a new one contradict."""
@@ -135,7 +145,29 @@ class RivalValueFinder:
         return self._stated[entity]
 
 
-def ask_about(work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact]) -> ValueConflict:
+def strategy_for(work: WriteScope, fact: Fact, relation: str | None) -> tuple[str, str]:
+    """Return the strategy for the conflicts of a fact, and what sets it: its relation, else its workflow."""
+    try:
+        entry = work.vault.catalog.predicates.get(relation or "")
+    except ClawmemError:
+        entry = None
+    if entry is not None and entry.conflict is not None:
+        return entry.conflict, f"the relation {entry.name}"
+    if fact.workflow and is_workflow(fact.workflow):
+        from clawmem.model.records.workflow import parse_workflow, workflow_path  # few facts have one
+        from clawmem.vault.strict_yaml import parse_yaml
+
+        path = workflow_path(fact.workflow)
+        data = work.read(path)
+        found = parse_workflow(data, path, parse_yaml).conflicts if data is not None else None
+        if found is not None:
+            return found, f"the workflow {fact.workflow}"
+    return ASK, f"the relation {relation}" if relation else "nothing else is set, so it"
+
+
+def ask_about(
+    work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact], settlement: "Settlement", relation: str | None
+) -> ValueConflict:
     """Return the conflict of a new fact, with the question for a person."""
     from clawmem.model.merging.facts.rivals import supersede_proposal  # few facts have rivals
     from clawmem.model.merging.policy import VALUES, MergeConflict
@@ -143,14 +175,16 @@ def ask_about(work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact])
     names = " and ".join(one.id for one in rivals)
     why = f"It contradicts {names}: only one of them can be true. All stay active until this is decided."
     asked = supersede_proposal(MergeConflict(VALUES, "", fact.id, why), (*rivals, fact), why, entity)
-    return ValueConflict(fact, tuple(rivals), asked._replace(created=fact.timestamp, agent=work.caller.agent))
+    details = {"relation": relation} if relation else None
+    asked = asked._replace(created=fact.timestamp, agent=work.caller.agent, details=details)
+    return ValueConflict(fact, tuple(rivals), settlement, asked)
 
 
 def with_question(change: Change, conflict: ValueConflict) -> Change:
     """Return the change that stores a fact, with the question about it in the same commit."""
     from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
 
-    asked = [conflict.proposal]
+    asked = [conflict.proposal] if conflict.proposal else []
     return change._replace(
         writes={**change.writes, **proposal_writes(asked)}, trailers=(*change.trailers, *proposal_trailers(asked))
     )

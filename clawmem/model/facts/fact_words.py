@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
 from clawmem.model.facts.reach import PROJECT, project_name, scope_of
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING, UNREVIEWED_WARNING, is_unreviewed_lesson
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 
@@ -18,7 +18,8 @@ def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str,
     """Return a fact as JSON output: its record and its entity, without a `said_at` that is its timestamp.
 
     A fact that waits for a person gets the status `proposed` and the id of its proposal. A quarantined one gets the
-    rule that matched. `against` are the ids of the facts that it is in conflict with.
+    rule that matched. A lesson of an agent that no person accepted gets `unreviewed`. `against` are the ids of the
+    facts that it is in conflict with.
     """
     record = {**fact_to_record(fact), "entity": entity}
     if fact.metadata and fact.metadata.get("said_at") == fact.timestamp:
@@ -29,17 +30,40 @@ def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str,
         record.update(status="proposed", proposal=fact.id)
     elif rule:
         record["quarantined"] = rule
+    if is_unreviewed_lesson(fact):
+        record["unreviewed"] = True
     if against:
         record["conflicts_with"] = list(against)
     return record
 
 
 def origin_warnings(fact: Fact) -> list[str]:
-    """Return warnings about a fact's origin: it comes from outside, or it is quarantined."""
+    """Return warnings about a fact's origin: it comes from outside, it is a lesson of an agent that no person
+    accepted, or it is quarantined."""
     rule = quarantine_rule(fact)
     if rule:
         return [f"quarantined: from {fact.trust} and reads as an order: {rule}"]
+    if is_unreviewed_lesson(fact):
+        return [UNREVIEWED_WARNING]
     return [OUTSIDE_WARNING] if fact.trust == EXTERNAL else []
+
+
+def counter_words(fact: Fact) -> list[str]:
+    """Return how often sessions reported a lesson as useful and as harmful, if they did."""
+    if fact.category != "lesson" or not fact.metadata:
+        return []
+    seen = helpful_and_harmful(fact)
+    return [f"helpful {seen[0]}, harmful {seen[1]}"] if any(seen) else []
+
+
+def helpful_and_harmful(fact: Fact) -> tuple[int, int]:
+    """Return how often sessions reported a fact as useful, and how often as harmful: the counters that ACE keeps for
+    each entry of a playbook (Zhang et al., Agentic Context Engineering, 2025)."""
+    held = (fact.metadata or {}).get("outcomes")
+    counts = held if isinstance(held, Mapping) else {}
+    found = [counts.get(key) for key in ("useful", "harmful")]
+    useful, harmful = (one if isinstance(one, int) else 0 for one in found)
+    return useful, harmful
 
 
 def project_words(fact: Fact) -> list[str]:
@@ -56,6 +80,7 @@ def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
     if fact.status != "active":
         remarks.append(fact.status)
     remarks += origin_warnings(fact)
+    remarks += counter_words(fact)
     if fact.valid_from:
         remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
     if fact.valid_to:

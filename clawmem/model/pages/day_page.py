@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.trust import unreviewed_remark
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.records.event import Event
@@ -138,7 +139,7 @@ def _block(title: str, lines: Sequence[str]) -> str:
 
 def _line(one: DayFact) -> str:
     gone = ", withdrawn since" if one.fact.status == RETRACTED else ""
-    return f"- {one_line(one.fact.fact)} ({one.entity}, {one.fact.id}{gone})"
+    return f"- {one_line(one.fact.fact)} ({one.entity}, {one.fact.id}{unreviewed_remark(one.fact)}{gone})"
 
 
 def _correction(one: DayFact) -> str:

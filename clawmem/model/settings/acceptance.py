@@ -58,8 +58,11 @@ def acceptance_checksum(accepted: Acceptance) -> int:
 def stake_in(fact: Fact) -> str | None:
     """Return which part of a fact must come from an accepted commit, or None for an ordinary fact.
 
-    It is the approval that lifts a quarantine, or a user's statement that reads as an order to an agent.
+    It is the approval that lifts a quarantine or the label of an agent's lesson, or a user's statement that reads as an
+    order to an agent.
     """
+    if fact.category == "lesson" and fact.trust == "agent":
+        return APPROVAL if is_approved(fact) else None
     if is_low_trust(fact.trust):
         return APPROVAL if is_approved(fact) and orders_in(fact) else None
     if fact.trust in (None, "user") and orders_in_text(fact.fact, outside=True):

@@ -174,9 +174,7 @@ def describe_values(setting: Setting) -> str:
     if setting.kind == "variable":
         return "the name of an environment variable, or nothing"
     if setting.kind == "routes":
-        return (
-            "lines of a pattern and people, such as `kind:guardrail ada@example.org`: a list, or text with semicolons"
-        )
+        return "lines of a pattern and people, such as `kind:guardrail ada@example.org`: a list or one text"
     if setting.kind == "delegations":
         return "lines of a pattern, an agent and the person who delegated, as `clawmem review delegate` writes them"
     if setting.kind == "words":

@@ -50,32 +50,35 @@ def conflict_marks(
     waiting = open_disputes(index, set(ids.values()))
     places = oldest_first(index, {n for others in against.values() for n in others})
     spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
-    placed = facts_in_rows(
-        index, sorted({n for others in spelled.values() for n in others[:SPELLED_OUT]}), context_fact_from_row
-    )
+    shown = {n for one, others in spelled.items() for n in (one, *others[:SPELLED_OUT])}
+    shown |= {n for n, fact_id in ids.items() if fact_id in waiting}
+    placed = facts_in_rows(index, sorted(shown), context_fact_from_row)
     found = {}
     for n, fact_id in ids.items():
         if n in spelled or fact_id in waiting:
-            found[n] = _mark(fact_id, FactConflict(spelled.get(n, ()), tuple(waiting.get(fact_id, ()))), placed)
+            found[n] = _mark(n, fact_id, FactConflict(spelled.get(n, ()), tuple(waiting.get(fact_id, ()))), placed)
     return found
 
 
-def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]) -> ConflictMark:
-    spelled = tuple(n for n in conflict.rivals[:SPELLED_OUT] if n in placed)
-    lines = [_against(fact_id, placed[n]) for n in spelled]
+def _mark(n: int, fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]) -> ConflictMark:
+    spelled = tuple(other for other in conflict.rivals[:SPELLED_OUT] if other in placed)
+    source = f", from {servable(placed[n].fact.source)}" if n in placed else ""
+    lines = [_against(f"{fact_id}{source}", placed[other]) for other in spelled]
     if rest := len(conflict.rivals) - len(spelled):
         where = f"show them with `clawmem list --entity {placed[conflict.rivals[0]].entity}`"
         lines.append(f"! In conflict with {rest} more; {where}\n")
     for proposal, says in conflict.proposals:
         # The values are in the lines above already.
         words = "" if spelled else f": {servable(says)}"
-        lines.append(f"! Waits for a person to decide{words} (`clawmem review show {proposal}`)\n")
+        above = "" if spelled or not source else f"; the line above is{source.removeprefix(',')}"
+        lines.append(f"! Waits for a person to decide{words} (`clawmem review show {proposal}`{above})\n")
     return ConflictMark("".join(lines), spelled)
 
 
-def _against(fact_id: str, rival: PlacedFact) -> str:
+def _against(named: str, rival: PlacedFact) -> str:
+    """Return the line about a rival of the fact above. `named` is the id of that fact and its source."""
     remark = f", {OUTSIDE_WARNING}" if rival.fact.trust == EXTERNAL else ""
     scope = scope_of(rival.fact)
     remark = f", scope {scope}{remark}" if scope else remark
-    text = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id}{remark})"
-    return f"! In conflict with the line above ({fact_id}), not settled: {text}\n"
+    origin = f"{fact_dates(rival.fact)}, {rival.fact.id}, from {servable(rival.fact.source)}{remark}"
+    return f"! In conflict with the line above ({named}), not settled: {servable(rival.fact.fact)} ({origin})\n"

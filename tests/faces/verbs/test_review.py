@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import select
+import subprocess
+import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -84,3 +88,34 @@ def test_explain_lists_every_candidate_with_its_verdict(clawmem: Command, propos
     assert "a joke" in refused["reason"]
     assert data["learned"]["refused"] == 1
     assert data["learned"]["proposed"] == 0
+
+
+def test_watch_prints_what_happens_to_the_queue(
+    clawmem: Command, proposal: str, vault_root: Path, environment: dict[str, str]
+) -> None:
+    words = [sys.executable, "-m", "clawmem", "review", "watch", "--json"]
+    with subprocess.Popen(words, cwd=vault_root, env=environment, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        try:
+            for number in range(60):  # until the command follows
+                clawmem("remember", f"Jane{number} lives in Oslo.", "--entity", "areas/people/jane", "--quiet")
+                clawmem("remember", f"Jane{number} lives in Rome.", "--entity", "areas/people/jane", "--quiet")
+                if select.select([watching.stdout], [], [], 1.0)[0]:
+                    break
+            filed = json.loads(watching.stdout.readline())
+            assert (filed["event"], filed["kind"], filed["entity"]) == ("filed", "conflict", "areas/people/jane")
+            assert clawmem("review", "reject", proposal, "--reason", "a joke").code == 0
+            assert (rejected := _next(watching.stdout))["reason"] == "a joke"
+            assert (rejected["event"], rejected["proposal"]) == ("rejected", proposal)
+            assert clawmem("undo", "HEAD").code == 0
+            assert _next(watching.stdout)["event"] == "reopened"
+        finally:
+            watching.kill()
+
+
+def _next(lines: IO[str]) -> dict[str, str]:
+    """The next event that is no new proposal."""
+    while True:
+        event: dict[str, str] = json.loads(lines.readline())
+        if event["event"] != "filed":
+            return event

@@ -34,7 +34,7 @@ def test_only_a_person_lets_it_in(clawmem: Command) -> None:
     refused = clawmem("review", "approve", waiting, "--agent", "scout", "--json")
     assert refused.code == 1 and "Only a person" in refused.json["error"]["message"]
     done = clawmem("review", "approve", waiting, "--json").data
-    assert done["facts"][0]["metadata"]["approved"] == {"by": "a person", "at": "2026-11-21T09:30:00Z"}
+    assert done["facts"][0]["metadata"]["approved"]["by"] == "Ada Person <ada@example.org>"
     served = clawmem("context").out
     assert f"- {ORDER} (2026-11-21, from outside, unverified)" in served
     clawmem("undo", done["commit"])

@@ -230,7 +230,8 @@ def test_what_waits_for_a_person_is_said(vault: Vault, caller: Caller) -> None:
     path = vault.root / "review/prop_00000001.json"
     path.write_text(record)
     _keep(vault, caller, "Something else")  # adopts the edit
-    mark = f"! Waits for a person to decide: {says} (`clawmem review show prop_00000001`)\n"
+    shown = "`clawmem review show prop_00000001`; the line above is from user"
+    mark = f"! Waits for a person to decide: {says} ({shown})\n"
     assert f"- Jane was born in Graz (2026-11-21)\n{mark}" in context(vault, caller, 1000).text
     path.write_text(record.replace('"open"', '"rejected"').replace(
         '"targets"', '"decided": {"by": "Ada", "at": "2026-11-21T09:10:00Z"},\n "targets"'))  # fmt: skip

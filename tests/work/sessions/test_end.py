@@ -8,20 +8,26 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clawmem.errors import AmbiguousId, InvalidInput, NotFound, Refused, SecretFound
+from clawmem.errors import AmbiguousId, InvalidInput, NotFound, NotPermitted, Refused, SecretFound
+from clawmem.faces.mcp.tools import call_tool
+from clawmem.faces.parts.records_of_work import record_data
+from clawmem.governance.review import approve
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.facts.reach import Reach
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import EXAMPLE
+from clawmem.runtime import Runtime
 from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.end import checkpoint_session, end_session
@@ -330,3 +336,63 @@ def test_watch_prints_each_event_as_it_happens(vault: Vault, environment: dict[s
             watching.kill()
     assert seen[0] == ("note", "early")
     assert [one for one in seen if one[1] == "one"] == [("start", "one"), ("note", "one"), ("checkpoint", "one")]
+
+
+def test_a_harmful_lesson_goes_to_review_and_is_withdrawn_on_approval(vault: Vault, caller: Caller) -> None:
+    coder = caller._replace(agent="coder")
+    lesson = (
+        end_session(vault, coder, EXAMPLE, start_session(vault, coder, "software", PROJECT).record.id).facts[0].fact
+    )
+
+    def reported(outcome: str) -> int:
+        document = {"summary": "Done.", "reflection": EXAMPLE["reflection"], "outcomes": {lesson.id: outcome}}
+        end_session(vault, coder, document, start_session(vault, coder, "software", PROJECT).record.id)
+        return len(read_proposals(vault).open)
+
+    said = ("harmful", "useful", "harmful", "harmful", "harmful", "harmful")
+    assert [reported(one) for one in said] == [0, 0, 0, 0, 1, 1]
+    (waiting,) = read_proposals(vault).open
+    assert (waiting.kind, waiting.does, waiting.why) == (
+        "lesson", "retract", "Sessions reported it as harmful 4 times and as useful 1 times.",
+    )  # fmt: skip
+    data = record_data(_facts(vault)[LESSON], "projects/upload")
+    assert (data["helpful"], data["harmful"]) == (1, 5)
+    assert "helpful 1, harmful 5" in fact_line(_facts(vault)[LESSON], "projects/upload")
+    with pytest.raises(NotPermitted):
+        approve(vault, waiting.id, coder)
+    approve(vault, waiting.id, caller)
+    assert LESSON not in context(vault, coder, 800, reach=Reach("software", PROJECT)).text
+
+
+def test_a_lesson_of_an_agent_is_labelled_until_a_person_accepts_it(
+    vault: Vault, caller: Caller, clawmem: Command
+) -> None:
+    bot = {"CLAWMEM_AGENT": "coder", "CLAWMEM_WORKFLOW": "software", "CLAWMEM_PROJECT": PROJECT}
+    lesson = clawmem("lesson", "add", "Check the limits of the proxy.", "--json", env=bot).data["facts"][0]
+    assert lesson["unreviewed"] is True
+    question = "limits of the proxy"
+    runtime = Runtime({**vault.git.environment, **bot}, vault.root, str(vault.root))
+    served: dict[str, Callable[[], str]] = {
+        "recall": lambda: clawmem("recall", question, env=bot).out,
+        "brief": lambda: clawmem("recall", question, "--budget", "500", env=bot).out,
+        "context": lambda: clawmem("context", question, env=bot).out,
+        "list": lambda: clawmem("lesson", "list", env=bot).out,
+        "search": lambda: clawmem("lesson", "search", question, env=bot).out,
+        "show": lambda: clawmem("show", lesson["id"], env=bot).out,
+        "start": lambda: clawmem("session", "start", "--task", question, env=bot).out,
+        "mcp": lambda: call_tool("recall", {"question": question}, runtime),
+    }
+    marked = {name: _label(text(), name) for name, text in served.items()}
+    assert all(marked.values()), marked
+    assert clawmem("lesson", "accept", lesson["id"], env=bot).code == 1
+    done = clawmem("lesson", "accept", lesson["id"], "--reason", "seen it twice", "--json")
+    assert done.data["facts"][0]["metadata"]["approved"]["by"] == "Ada Person <ada@example.org>"
+    said = vault.git.run("log", "-1", "--format=%(trailers:key=Reviewed-by,valueonly)").decode().strip()
+    assert said == "Ada Person <ada@example.org>"
+    assert not any(_label(text(), name) for name, text in served.items())
+    assert clawmem("lesson", "accept", lesson["id"], "--json").data["commit"] is None
+
+
+def _label(text: str, name: str) -> bool:
+    assert "Check the limits of the proxy." in text, (name, text)
+    return "an agent's lesson, not reviewed" in text or "unreviewed" in text

@@ -152,4 +152,5 @@ def contradiction_proposal(
     others = [one for one in standing if one.id != latest.id]
     stand = f"{all_of(len(standing))} stay active until this is decided"
     why = f"Two machines learned different values of {found.relation}; {stand}."
-    return supersede_proposal(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))
+    asked = supersede_proposal(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))
+    return asked._replace(details={"relation": found.relation}) if found.relation else asked

@@ -1,0 +1,223 @@
+"""Decisions as MADR pages (Markdown Architectural Decision Records, version 4): written and read.
+
+The headings and the front matter are those of the template at https://adr.github.io/madr/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
+from clawmem.model.facts.precedents import FAILED, REVERTED, outcomes_of
+from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import one_line
+from clawmem.model.pages.summary import yaml_scalar
+from clawmem.model.records.entity import slug
+
+CONTEXT, DRIVERS, OPTIONS = "Context and Problem Statement", "Decision Drivers", "Considered Options"
+OUTCOME, CONSEQUENCES, CONFIRMATION = "Decision Outcome", "Consequences", "Confirmation"
+PROS_AND_CONS, MORE = "Pros and Cons of the Options", "More Information"
+_LONGEST_SLUG = 60
+_CHOSEN = re.compile(r'Chosen option: *"(?P<option>.+?)" *(?:, *because\b *(?P<why>.*))?$', re.DOTALL)
+_HEADING = re.compile(r"(#{1,3}) +(.*?)(?: +#+)?")
+_ITEM = re.compile(r"[*+-] +(.*)")
+_BAD = re.compile(r"(?:Bad|Neutral), because +(.*)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+class MadrPage(NamedTuple):
+    """A page: the name of its file, and its text."""
+
+    name: str
+    text: str
+
+
+class MadrDecision(NamedTuple):
+    """What a page says: the decision, the reason, and the rejected options with their reasons (or '')."""
+
+    decided: str
+    why: str
+    alternatives: tuple[tuple[str, str], ...] = ()
+    status: str | None = None
+
+
+def madr_pages(decisions: Sequence[tuple[Fact, str]], facts: Mapping[str, Fact]) -> tuple[MadrPage, ...]:
+    """Return a page for each decision (with its entity), numbered from 1 in the order of time, then of ids.
+
+    `facts` are the facts that the decisions link to, by id. The same decisions give the same bytes."""
+    ordered = sorted(decisions, key=lambda one: (one[0].timestamp, one[0].id))
+    names = {fact.id: _file_name(number, fact) for number, (fact, _) in enumerate(ordered, 1)}
+    return tuple(MadrPage(names[fact.id], _page(fact, entity, names, facts)) for fact, entity in ordered)
+
+
+def read_madr(text: str) -> MadrDecision:
+    """Return the decision of a page. Raise InvalidInput that names the missing section or the line."""
+    front, body, first = _parted(text)
+    sections = _sections(_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), body), first)
+    title = next((name for level, name in sections if level == 1), None)
+    if not title:
+        raise InvalidInput("The page has no title: a line that begins with `# `.", _HINT)
+    found = {name.lower(): held for (level, name), held in sections.items() if level > 1}
+    outcome = found.get(OUTCOME.lower())
+    if outcome is None:
+        raise InvalidInput(f"The page has no section `## {OUTCOME}`.", _HINT)
+    line, words = outcome
+    chosen = _CHOSEN.match(" ".join(words.split()))
+    if chosen is None:
+        raise InvalidInput(f'Line {line}: the section does not begin with `Chosen option: "...", because ...`.', _HINT)
+    option = chosen["option"].strip()
+    why = (chosen["why"] or "").strip() or " ".join(found.get(CONTEXT.lower(), (0, ""))[1].split())
+    if not why:
+        raise InvalidInput(f"Line {line}: the decision has no reason.", "Write `, because ...` after the option.")
+    options = [match[1].strip() for one in found.get(OPTIONS.lower(), (0, ""))[1].splitlines()
+               if (match := _ITEM.fullmatch(one.strip()))]  # fmt: skip
+    named = ((one, _against(found.get(one.lower(), (0, ""))[1])) for one in options)
+    others = tuple((_unlinked(one), why) for one, why in named if not _unlinked(one).startswith(option))
+    decided = title if option.lower() in title.lower() or not options else f"{title}: {option}"
+    return MadrDecision(decided, why.rstrip("."), others, front.get("status"))
+
+
+def status_of(fact: Fact, names: Mapping[str, str] = {}) -> str:
+    """Return the status that a page gives a decision, by its state and its last outcome."""
+    if fact.status == SUPERSEDED:
+        by = names.get(fact.superseded_by or "", "")
+        return f"superseded by ADR-{by[:4]}" if by else "superseded"
+    if fact.status == RETRACTED:
+        return "rejected"
+    last = outcomes_of(fact)[-1:]
+    return "deprecated" if last and last[0].get("outcome") in (FAILED, REVERTED) else "accepted"
+
+
+def _file_name(number: int, fact: Fact) -> str:
+    words = slug(fact.fact)[:_LONGEST_SLUG].rpartition("-")[0] if len(slug(fact.fact)) > _LONGEST_SLUG else ""
+    return f"{number:04}-{words or slug(fact.fact) or 'decision'}.md"
+
+
+def _page(fact: Fact, entity: str, names: Mapping[str, str], facts: Mapping[str, Fact]) -> str:
+    details = fact.details or {}
+    why = _text(details.get("why"))
+    chosen = _plain(fact.fact)
+    options = [(_plain(_text(one.get("option"))), _text(one.get("why"))) for one in _alternatives(details)]
+    day = max([day_of(fact.timestamp), *(day_of(str(one.get("at"))) for one in outcomes_of(fact) if one.get("at"))])
+    front = [f"status: {yaml_scalar(status_of(fact, names))}", f"date: {day}"]
+    front += [f"decision-makers: {yaml_scalar(fact.agent or fact.trust or 'user')}"]
+    parts = [
+        "---\n" + "\n".join(front) + "\n---",
+        f"# {_escaped(chosen)}",
+        f"## {CONTEXT}",
+        _escaped(_context(fact, entity, why)),
+        f"## {OPTIONS}",
+        "\n".join(f"* {_escaped(one)}" for one in dict.fromkeys((chosen, *(option for option, _ in options)))),
+        f"## {OUTCOME}",
+        f'Chosen option: "{_escaped(chosen)}", because {_escaped(why or "no reason was recorded")}.',
+    ]
+    effects = [_effect(one) for one in outcomes_of(fact)]
+    parts += [f"### {CONSEQUENCES}", "\n".join(f"* {_escaped(one)}" for one in effects)] if effects else []
+    argued = [(option, against) for option, against in options if against and option != chosen]
+    parts += [f"## {PROS_AND_CONS}"] if argued else []
+    for option, against in dict(argued).items():
+        parts += [f"### {_escaped(option)}", f"* Bad, because {_escaped(_plain(against))}"]
+    parts += [f"## {MORE}", "\n".join(f"* {one}" for one in _more(fact, entity, names, facts))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _context(fact: Fact, entity: str, why: str) -> str:
+    details = fact.details or {}
+    known = {"task": details.get("task"), "workflow": details.get("workflow"), "stage": details.get("stage")}
+    where = ", ".join(f"{key} {value}" for key, value in known.items() if value)
+    about = f"This decision is about {entity}" + (f" ({where})" if where else "") + "."
+    return f"{about} The reason: {why}." if why else about
+
+
+def _effect(outcome: Mapping[str, Any]) -> str:
+    word = _text(outcome.get("outcome"))
+    sign = "Bad" if word in (FAILED, REVERTED) else "Good"
+    note = _plain(_text(outcome.get("note")))
+    day = day_of(str(outcome.get("at") or ""))
+    return f"{sign}, because it {word}{f' ({day})' if day else ''}{f': {note}' if note else ''}"
+
+
+def _more(fact: Fact, entity: str, names: Mapping[str, str], facts: Mapping[str, Fact]) -> Iterator[str]:
+    yield f"Fact: `{fact.id}` in `{entity}`"
+    for link in fact.links:
+        name, other = names.get(link.to), facts.get(link.to)
+        shown = f"[ADR-{name[:4]}]({name})" if name else f"`{link.to}`"
+        words = f": {_escaped(_plain(other.fact))}" if other is not None else ""
+        yield f"{link.type.replace('_', ' ').capitalize()} {shown}{words}"
+
+
+def _alternatives(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    held = details.get("alternatives")
+    return [one for one in held if isinstance(one, Mapping) and one.get("option")] if isinstance(held, list) else []
+
+
+def _text(value: Any) -> str:
+    return one_line(value).rstrip(". ") if isinstance(value, str) else ""
+
+
+def _plain(text: str) -> str:
+    """Return text as one line that can be a heading, which ends without a mark."""
+    return one_line(text).rstrip(".,;:!? ")
+
+
+def _escaped(text: str) -> str:
+    """Return text in which a Markdown reader sees no markup that the words do not mean: tags, links, code, emphasis."""
+    marked = re.sub(r"([\\`*_\[\]<])", r"\\\1", text)
+    return re.sub(r"^([#+>~=-]|[0-9]+(?=[.)]))", lambda found: _at_start(found[1]), marked)
+
+
+def _at_start(mark: str) -> str:
+    """Return what begins a line, so that it begins no list, heading or quote there."""
+    return f"{mark}\\" if mark.isdigit() else f"\\{mark}"
+
+
+def _unlinked(text: str) -> str:
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([\\`*_\[\]<>#+~=.)-])", r"\1", text)
+
+
+def _parted(text: str) -> tuple[dict[str, str], str, int]:
+    """Return the plain values of the front matter, the text after it, and the number of its first line."""
+    lines = text.replace("\r\n", "\n").lstrip("\ufeff").split("\n")
+    if lines[0].strip() != "---":
+        return {}, "\n".join(lines), 1
+    end = next((at for at, one in enumerate(lines[1:], 1) if one.strip() == "---"), None)
+    if end is None:
+        raise InvalidInput("Line 1: the front matter does not end: a line `---` is missing.", _HINT)
+    pairs = (one.partition(":") for one in lines[1:end] if not one.startswith((" ", "#")))
+    return (
+        {key.strip(): value.strip().strip("\"'") for key, mark, value in pairs if mark},
+        "\n".join(lines[end + 1 :]),
+        end + 2,
+    )
+
+
+def _sections(body: str, first: int) -> dict[tuple[int, str], tuple[int, str]]:
+    """Return the text below each heading with the number of the heading's line, by level and title."""
+    found: dict[tuple[int, str], tuple[int, str]] = {}
+    current, fenced = (0, ""), False
+    for number, line in enumerate(body.split("\n"), first):
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        match = None if fenced else _HEADING.fullmatch(line.strip())
+        if match:
+            current = (len(match[1]), _unescaped(match[2].strip()))
+            found.setdefault(current, (number, ""))
+        elif current in found:
+            at, words = found[current]
+            found[current] = (at, f"{words}{_unescaped(line)}\n")
+    return found
+
+
+def _against(words: str) -> str:
+    """Return the arguments against an option, as one text."""
+    items = [match[1].strip() for one in words.splitlines() if (match := _ITEM.fullmatch(one.strip()))]
+    return "; ".join(match[1].strip().rstrip(".") for one in items if (match := _BAD.fullmatch(one)))
+
+
+_HINT = "The template is at https://adr.github.io/madr/."

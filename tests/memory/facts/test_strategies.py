@@ -1,0 +1,110 @@
+"""A strategy settles rival values: the answer names the winner and why, and the loser is closed in the same commit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+HOME = ("--entity", "areas/people/jane")
+
+
+def with_strategy(root: Path, strategy: str, relation: str = "lives_in") -> None:
+    path = root / "predicates.yaml"
+    text = path.read_text()
+    assert text.count(f"\n{relation}:\n") == 1
+    path.write_text(text.replace(f"\n{relation}:\n", f"\n{relation}:\n  conflict: {strategy}\n"))
+
+
+def said(clawmem: Command, *words: str) -> dict[str, object]:
+    (conflict,) = clawmem("remember", *words, *HOME, "--json").data["conflicts"]
+    return dict(conflict)
+
+
+def states(clawmem: Command) -> dict[str, str]:
+    facts = clawmem("list", "--include-superseded", "--json").data["facts"]
+    return {one["fact"]: one["status"] for one in facts}
+
+
+def test_the_newest_wins_in_one_commit(clawmem: Command, vault_root: Path) -> None:
+    with_strategy(vault_root, "newest")
+    old = clawmem("remember", "Jane lives in Porto.", *HOME, "--json").data["facts"][0]["id"]
+    answer = clawmem("remember", "Jane lives in Lisbon now.", *HOME, "--json")
+    new = answer.data["facts"][0]
+    (conflict,) = answer.data["conflicts"]
+    assert (conflict["winner"], conflict["strategy"]) == (new["id"], "newest")
+    assert conflict["why"] == "it is the newest, and the relation lives_in settles conflicts by `newest`"
+    assert [(one["type"], one["to"]) for one in new["links"]] == [("supersedes", old)]
+    assert states(clawmem) == {"Jane lives in Porto.": "superseded", "Jane lives in Lisbon now.": "active"}
+    assert clawmem("review", "list", "--json").data["proposals"] == []
+    assert clawmem("doctor").code == 0
+    clawmem("undo", "HEAD")
+    assert states(clawmem) == {"Jane lives in Porto.": "active"}
+
+
+def test_news_about_the_past_do_not_win(clawmem: Command, vault_root: Path) -> None:
+    with_strategy(vault_root, "newest")
+    old = clawmem("remember", "Jane lives in Porto.", *HOME, "--valid-from", "2024", "--json").data["facts"][0]["id"]
+    assert said(clawmem, "Jane lives in Rome.", "--valid-from", "2020")["winner"] == old
+    assert states(clawmem)["Jane lives in Rome."] == "superseded"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "winner"), [("0.5", "0.9", "new"), ("0.9", "0.5", "old"), ("0.9", "0.9", None), (None, "0.9", None)]
+)
+def test_the_most_confident_wins(
+    clawmem: Command, vault_root: Path, old: str | None, new: str, winner: str | None
+) -> None:
+    with_strategy(vault_root, "confidence")
+    sure = ("--confidence", old) if old else ()
+    first = clawmem("remember", "Jane lives in Porto.", *HOME, *sure, "--json").data["facts"][0]["id"]
+    conflict = said(clawmem, "Jane lives in Rome.", "--confidence", new)
+    assert conflict["winner"] == {"new": conflict["fact"], "old": first, None: None}[winner]
+    assert ("proposal" in conflict) is (winner is None)
+    if winner is None:
+        assert "no single fact has the highest confidence" in str(conflict["why"])
+        assert clawmem("recall", "where does Jane live?").out.count("not settled") == 2
+
+
+def test_a_source_of_low_trust_never_wins(clawmem: Command, vault_root: Path) -> None:
+    with_strategy(vault_root, "newest")
+    clawmem("remember", "Jane lives in Porto.", *HOME)
+    conflict = said(clawmem, "Jane lives in Rome.", "--trust", "external")
+    assert conflict["winner"] is None and "low trust" in str(conflict["why"])
+    assert set(states(clawmem).values()) == {"active"}
+
+
+def test_a_batch_is_settled_value_by_value(clawmem: Command, vault_root: Path) -> None:
+    with_strategy(vault_root, "newest")
+    lines = "".join(f'{{"fact": "Jane lives in {place}."}}\n' for place in ("Porto", "Rome", "Oslo", "Porto"))
+    answer = clawmem("remember", "--jsonl", "-", *HOME, "--json", given=lines)
+    assert len(answer.data["conflicts"]) == 3, answer.data["conflicts"]
+    facts = clawmem("list", "--include-superseded", "--json").data["facts"]
+    assert sorted((one["fact"], one["status"]) for one in facts if one["status"] == "active") == [
+        ("Jane lives in Porto.", "active")
+    ]
+    assert len(facts) == 4 and clawmem("doctor").code == 0
+
+
+def test_a_workflow_has_a_strategy_of_its_own(clawmem: Command, vault_root: Path) -> None:
+    path = vault_root / "workflows" / "software.yaml"
+    path.write_text(path.read_text() + "conflicts: newest\n")
+    given = (*HOME, "--workflow", "software", "--scope", "team")
+    clawmem("remember", "Jane lives in Porto.", *given)
+    (conflict,) = clawmem("remember", "Jane lives in Rome.", *given, "--json").data["conflicts"]
+    assert conflict["winner"] == conflict["fact"] and "the workflow software" in conflict["why"]
+    with_strategy(vault_root, "ask")
+    (conflict,) = clawmem("remember", "Jane lives in Oslo.", *given, "--json").data["conflicts"]
+    assert conflict["winner"] is None, "the relation says more than the workflow"
+
+
+def test_a_wrong_strategy_is_named(clawmem: Command, vault_root: Path) -> None:
+    with_strategy(vault_root, "oldest")
+    wrong = clawmem("remember", "Jane lives in Porto.", *HOME)
+    assert "'lives_in' has the conflict 'oldest'; it must be one of newest, confidence, ask" in clawmem("doctor").out
+    assert wrong.code in (0, 2, 3)
+    path = vault_root / "workflows" / "software.yaml"
+    path.write_text(path.read_text() + "conflicts: oldest\n")
+    assert "'conflicts' is 'oldest', but must be one of newest, confidence, ask" in clawmem("workflow", "check").out
