@@ -112,15 +112,16 @@ def refused(vault: Vault, one: LiveClaim, caller: Caller, what: str) -> Refused:
 
 def mark_collision(vault: Vault, one: LiveClaim, caller: Caller) -> None:
     """Record in the journal of the caller's session that it met a claim of another one."""
-    if is_registered(vault, caller.session):
+    if is_registered(vault, "*", caller.session):
         entry = {"at": stamp(caller.now), "what": one.claim.what, "holder": one.agent, "session": one.session}
         record_entry(vault, caller.session or "", {"kind": COLLISION, **entry}, durable=False)
 
 
-def is_registered(vault: Vault, session: str | None) -> bool:
-    """Return whether a session has a record; CLAWMEM_SESSION may name one of another program."""
+def is_registered(vault: Vault, agent: str, session: str | None) -> bool:
+    """Return whether a session of an agent (`*`: any) has a record; CLAWMEM_SESSION may name one of another program."""
     try:
-        return session is not None and any((vault.root / "agents").glob(f"*/sessions/{check_session_id(session)}.json"))
+        name = check_session_id(session) if session else ""
+        return bool(name) and any((vault.root / "agents").glob(f"{agent}/sessions/{name}.json"))
     except InvalidInput:
         return False
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from clawmem.memory.leases import MINUTES, claims_in_force
+from clawmem.memory.leases import MINUTES, claims_in_force, is_registered, own_claims, with_claims
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
@@ -15,6 +15,7 @@ from clawmem.model.language.text import check_statement
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.claims import TASK as CLAIMED
+from clawmem.model.records.claims import Claim
 from clawmem.model.records.task import CLOSED, Task, parse_task, with_keys
 from clawmem.model.records.task_moves import CLOSE, TAKE, Mover, move_words, task_keys
 from clawmem.vault.commit.secret_gate import allowed
@@ -45,9 +46,29 @@ def move_task(
         before = find_task(vault, reference)
         who = Mover(evaluator, True, stamp(caller.now)) if evaluator else mover(work)
         task = with_move(before, move, who, said, move == TAKE and holder_is_gone(work, before))
+        writes = _claim_writes(work, task, move)
         change = task_change(work.caller, move, task, move_words(task, move, said))
-        commit = work.commit([change])[-1] if task != before else None
+        change = change._replace(writes={**(change.writes if task != before else {}), **writes})
+        commit = work.commit([change])[-1] if change.writes else None
         return ChangedTask(task, before, commit, (*work.notices, *_unchecked(task, move)))
+
+
+def _claim_writes(work: WriteScope, task: Task, move: str) -> dict[str, bytes | None]:
+    """Return the write with which the session of the caller claims the task that it takes, and gives it back later."""
+    caller = work.caller
+    if caller.agent is None or not is_registered(work.vault, caller.agent, caller.session):
+        return {}
+    session = caller.session or ""
+    held = own_claims(work, caller.agent, session)
+    others = tuple(one for one in held if (one.kind, one.what) != (CLAIMED, task.slug))
+    if move == TAKE:
+        return {} if others != held else with_claims(work, caller.agent, session, (*held, claim_on(task, caller)))
+    return with_claims(work, caller.agent, session, others) if others != held else {}
+
+
+def claim_on(task: Task, caller: Caller) -> Claim:
+    """Return the claim on a task as of now."""
+    return Claim(CLAIMED, task.slug, since=stamp(caller.now))
 
 
 def mover(work: WriteScope) -> Mover:
