@@ -152,6 +152,16 @@ def test_a_fact_waits_for_review_or_is_written_where_the_settings_say_so(
     assert (warned.facts[0].outcome, any(one.startswith("collision: ") for one in warned.notices)) == ("added", True)
 
 
+def test_what_a_session_hands_in_is_never_lost_to_a_claim(vault: Vault, bob: Caller, ann: Caller) -> None:
+    remember(vault, [says("Boats float.")], ann._replace(agent=None, session=None))
+    claim_work(vault, ann, "projects/boat")
+    lessons = [{"text": "Check the tide.", "entity": "projects/boat"}, {"text": "Eat.", "entity": "projects/ship"}]
+    done = end_session(vault, bob, {**HANDED_IN, "lessons": lessons})
+    assert [one.outcome for one in done.facts] == ["proposed", "added"]
+    (proposal,) = read_proposals(vault).open
+    assert proposal.why.startswith("The entity projects/boat is claimed by ann")
+
+
 def test_a_claim_is_given_back_by_name_or_all_at_once(vault: Vault, ann: Caller) -> None:
     claim_work(vault, ann, "path:src")
     assert claim_work(vault, ann, "path:src").changed == ()
