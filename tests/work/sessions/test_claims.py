@@ -208,8 +208,8 @@ def test_watching_shows_claims_and_collisions(vault: Vault, ann: Caller, bob: Ca
     assert (met["event"], met["agent"], met["holder"], met["with"]) == ("collision", "bob", "ann", "s-ann")
     # Two machines claimed the same before they synced.
     both = (*now, now[-1]._replace(session="s-bob", agent="bob"))
-    told = [one["event"] for one in claim_changes(now, both, "2026-11-21T09:30:00Z")]
-    assert told == ["claim", "collision"]
+    events = [one["event"] for one in claim_changes(now, both, "2026-11-21T09:30:00Z")]
+    assert events == ["claim", "collision"]
     assert [one["event"] for one in claim_changes(now, (), "2026-11-21T09:30:00Z")] == ["release", "release"]
 
 
