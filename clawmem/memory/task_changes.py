@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from clawmem.memory.leases import MINUTES, claims_in_force, is_registered, own_claims, with_claims
+from clawmem.memory.leases import MINUTES, claims_in_force, is_registered, own_claims, read_claims, with_claims
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
@@ -54,16 +54,25 @@ def move_task(
 
 
 def _claim_writes(work: WriteScope, task: Task, move: str) -> dict[str, bytes | None]:
-    """Return the write with which the session of the caller claims the task that it takes, and gives it back later."""
-    caller = work.caller
-    if caller.agent is None or not is_registered(work.vault, caller.agent, caller.session):
+    """Return the write with which the caller's session claims the task that it takes, or with which the session of the
+    calling agent that claims it gives it back."""
+    agent, session = work.caller.agent, work.caller.session or ""
+    if agent is None:
         return {}
-    session = caller.session or ""
-    held = own_claims(work, caller.agent, session)
-    others = tuple(one for one in held if (one.kind, one.what) != (CLAIMED, task.slug))
     if move == TAKE:
-        return {} if others != held else with_claims(work, caller.agent, session, (*held, claim_on(task, caller)))
-    return with_claims(work, caller.agent, session, others) if others != held else {}
+        held = own_claims(work, agent, session) if is_registered(work.vault, agent, session) else None
+        if held is None or any(_is_about(one, task) for one in held):
+            return {}
+        return with_claims(work, agent, session, (*held, claim_on(task, work.caller)))
+    for one in read_claims(work.read, agent):
+        left = tuple(claim for claim in one.claims if not _is_about(claim, task))
+        if left != one.claims:
+            return with_claims(work, agent, one.session, left, one.seen)
+    return {}
+
+
+def _is_about(claim: Claim, task: Task) -> bool:
+    return (claim.kind, claim.what) == (CLAIMED, task.slug)
 
 
 def claim_on(task: Task, caller: Caller) -> Claim:
