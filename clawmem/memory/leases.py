@@ -70,8 +70,9 @@ def rivals(found: Iterable[LiveClaim], claim: Claim, caller: Caller) -> list[Liv
     return [one for one in found if not is_own(one, caller) and overlap(one.claim, claim)]
 
 
-def check_claims(work: WriteScope, paths: Collection[str]) -> None:
-    """Raise Refused if an agent or a session writes into a claim of another session; a person is only told.
+def check_claims(work: WriteScope, paths: Collection[str], only_say: bool = False) -> None:
+    """Raise Refused if an agent or a session writes into a claim of another session; a person is only told, and with
+    `only_say` everybody.
 
     A write is a sign of life of the caller's session, so it renews its own claims."""
     caller, found = work.caller, claims_in_force(work.vault, work.caller, work.read)
@@ -82,7 +83,7 @@ def check_claims(work: WriteScope, paths: Collection[str]) -> None:
     if hit is None:
         return
     one, path = hit
-    if _is_warned(work.vault, caller):
+    if only_say or _is_warned(work.vault, caller):
         work.transaction.notices.append(f"collision: {one.words}, and {path} was written")
         return
     raise refused(work.vault, one, caller, f"{path} is not written")
@@ -92,7 +93,8 @@ def collision_with_entity(work: WriteScope, paths: Collection[str]) -> Quarantin
     """Return why a fact waits for review instead of being stored: another session has claimed its entity, and the
     settings make a proposal of that."""
     vault, caller = work.vault, work.caller
-    if not has_claims(vault) or vault.settings.words(ON_COLLISION) != PROPOSE or _is_warned(vault, caller):
+    proposes = work.hands_in or vault.settings.words(ON_COLLISION) == PROPOSE
+    if not proposes or not has_claims(vault) or _is_warned(vault, caller):
         return None
     hit = _hit(claims_in_force(vault, caller, work.read).claims, caller, paths)
     if hit is None:
@@ -112,15 +114,16 @@ def refused(vault: Vault, one: LiveClaim, caller: Caller, what: str) -> Refused:
 
 def mark_collision(vault: Vault, one: LiveClaim, caller: Caller) -> None:
     """Record in the journal of the caller's session that it met a claim of another one."""
-    if is_registered(vault, caller.session):
+    if is_registered(vault, "*", caller.session):
         entry = {"at": stamp(caller.now), "what": one.claim.what, "holder": one.agent, "session": one.session}
         record_entry(vault, caller.session or "", {"kind": COLLISION, **entry}, durable=False)
 
 
-def is_registered(vault: Vault, session: str | None) -> bool:
-    """Return whether a session has a record; CLAWMEM_SESSION may name one of another program."""
+def is_registered(vault: Vault, agent: str, session: str | None) -> bool:
+    """Return whether a session of an agent (`*`: any) has a record; CLAWMEM_SESSION may name one of another program."""
     try:
-        return session is not None and any((vault.root / "agents").glob(f"*/sessions/{check_session_id(session)}.json"))
+        name = check_session_id(session) if session else ""
+        return bool(name) and any((vault.root / "agents").glob(f"{agent}/sessions/{name}.json"))
     except InvalidInput:
         return False
 

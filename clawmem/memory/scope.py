@@ -21,6 +21,9 @@ from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.git.identity import IdentityQuestion
 from clawmem.vault.vault import Vault
 
+# What a session hands in is not refused because of a claim of another one: its new facts wait for review instead.
+HANDING_IN = frozenset(("session end", "session checkpoint"))
+
 
 class WriteScope:
     """One running write. Reads go through the transaction; commits are applied to the index when the scope ends."""
@@ -61,6 +64,11 @@ class WriteScope:
     def notices(self) -> tuple[str, ...]:
         """Return the notices of the transaction and of the index."""
         return (*self.transaction.notices, *self.index.notices)
+
+    @property
+    def hands_in(self) -> bool:
+        """Return whether this scope stores what a session hands in."""
+        return self._purpose in HANDING_IN
 
     def read(self, path: str) -> bytes | None:
         """Return the content of a vault file as the transaction sees it, or None if it does not exist."""
@@ -120,7 +128,7 @@ class WriteScope:
             return
         from clawmem.memory.leases import check_claims  # only where a session has claimed something
 
-        check_claims(self, [path for change in changes for path in change.writes])
+        check_claims(self, [path for change in changes for path in change.writes], purpose in HANDING_IN)
 
     def update_index(self) -> None:
         """Apply the commits to the index. If the index cannot be written, the next reader rebuilds it."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from clawmem.memory.leases import MINUTES, claims_in_force
+from clawmem.memory.leases import MINUTES, claims_in_force, is_registered, own_claims, read_claims, with_claims
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
@@ -15,6 +15,7 @@ from clawmem.model.language.text import check_statement
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.claims import TASK as CLAIMED
+from clawmem.model.records.claims import Claim
 from clawmem.model.records.task import CLOSED, Task, parse_task, with_keys
 from clawmem.model.records.task_moves import CLOSE, TAKE, Mover, move_words, task_keys
 from clawmem.vault.commit.secret_gate import allowed
@@ -45,9 +46,38 @@ def move_task(
         before = find_task(vault, reference)
         who = Mover(evaluator, True, stamp(caller.now)) if evaluator else mover(work)
         task = with_move(before, move, who, said, move == TAKE and holder_is_gone(work, before))
+        writes = _claim_writes(work, task, move)
         change = task_change(work.caller, move, task, move_words(task, move, said))
-        commit = work.commit([change])[-1] if task != before else None
+        change = change._replace(writes={**(change.writes if task != before else {}), **writes})
+        commit = work.commit([change])[-1] if change.writes else None
         return ChangedTask(task, before, commit, (*work.notices, *_unchecked(task, move)))
+
+
+def _claim_writes(work: WriteScope, task: Task, move: str) -> dict[str, bytes | None]:
+    """Return the write with which the caller's session claims the task that it takes, or with which the session of the
+    calling agent that claims it gives it back."""
+    agent, session = work.caller.agent, work.caller.session or ""
+    if agent is None:
+        return {}
+    if move == TAKE:
+        held = own_claims(work, agent, session) if is_registered(work.vault, agent, session) else None
+        if held is None or any(_is_about(one, task) for one in held):
+            return {}
+        return with_claims(work, agent, session, (*held, claim_on(task, work.caller)))
+    for one in read_claims(work.read, agent):
+        left = tuple(claim for claim in one.claims if not _is_about(claim, task))
+        if left != one.claims:
+            return with_claims(work, agent, one.session, left, one.seen)
+    return {}
+
+
+def _is_about(claim: Claim, task: Task) -> bool:
+    return (claim.kind, claim.what) == (CLAIMED, task.slug)
+
+
+def claim_on(task: Task, caller: Caller) -> Claim:
+    """Return the claim on a task as of now."""
+    return Claim(CLAIMED, task.slug, since=stamp(caller.now))
 
 
 def mover(work: WriteScope) -> Mover:

@@ -36,9 +36,11 @@ def find_task(vault: Vault, reference: str, exact: bool = False) -> Task:
     Raise NotFound, AmbiguousId, or Unreadable, which names line and key."""
     names = _slugs(vault)
     wanted = reference.removeprefix(f"{FOLDER}/").removesuffix(".md")
-    same = next((name for name in (wanted, slug(wanted)) if name in names), None)
-    if same is not None:
-        return _read(vault, same)
+    if wanted in names:
+        return _read(vault, wanted)
+    same = [name for name in names if slug(wanted) and slug(name) == slug(wanted)]
+    if len(same) == 1:
+        return _read(vault, same[0])
     near = [name for name in names if slug(wanted) and name.startswith(slug(wanted)) and not exact]
     titled = [one.slug for one in list_tasks(vault).tasks if slug(one.title) == slug(wanted) != ""]
     matches = titled or near

@@ -55,7 +55,7 @@ def add_tasks(vault: Vault, caller: Caller, new: Sequence[NewTask], keys: Mappin
                 outcomes.append("noop")
             tasks.append(same)
         commit = work.commit([_added(caller, list(made.values()))])[-1] if made else None
-        return AddedTasks(tuple(tasks), tuple(outcomes), commit, (*work.notices, *known.notices))
+        return AddedTasks(tuple(tasks), tuple(outcomes), commit, work.notices)
 
 
 def _task(work: WriteScope, new: NewTask, keys: Mapping[str, Any], made: Container[str]) -> Task:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import NotPermitted
+from clawmem.faces.mcp.tools import call_tool
 from clawmem.llm.choice import Model
 from clawmem.memory.permission import check_verb
 from clawmem.runtime import Runtime
@@ -78,5 +79,14 @@ def test_a_group_is_all_of_its_verbs(vault: Vault, clawmem: Command) -> None:
     clawmem("config", "set", "agents.scout.verbs", "task")
     fresh = Vault(vault.root, vault.environment)
     check_verb(fresh, "scout", "task take")
+    check_verb(fresh, "scout", "mcp")
     with pytest.raises(NotPermitted):
         check_verb(fresh, "scout", "tasks")
+
+
+def test_a_tool_is_a_verb_too(vault: Vault, environment: dict[str, str], clawmem: Command) -> None:
+    clawmem("config", "set", "agents.scout.verbs", "recall")
+    runtime = Runtime(environment, Path(vault.root), str(vault.root), "scout")
+    call_tool("recall", {"question": "boats"}, runtime)
+    with pytest.raises(NotPermitted, match="may not use `remember`"):
+        call_tool("remember", {"text": "Boats float."}, runtime)

@@ -46,11 +46,13 @@ def test_an_unreadable_task_hides_no_other(tasks: Path, vault: Vault) -> None:
 
 def test_doctor_names_line_and_key(tasks: Path, clawmem: Command) -> None:
     (tasks / "odd.md").write_text("---\nstate: started\n---\n")
-    (tasks / "idle.md").write_text("---\ntitle: Idle\nstate: working\n---\n")
+    (tasks / "idle.md").write_text("---\ntitle: Idle\nworkflow: flying\nstate: working\n---\n")
     said = clawmem("doctor").out
     assert "tasks/odd.md:2" in said
     assert "'state' is 'started'" in said
+    assert "tasks/idle.md:4" in said
     assert "tasks/idle.md:3" in said
+    assert "There is no workflow 'flying'." in said
     assert "'holder' names nobody" in said
 
 

@@ -9,6 +9,7 @@ from clawmem.faces.parts.tasks import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
 from clawmem.memory.task_changes import ChangedTask, move_task
 from clawmem.memory.tasks import find_task, list_tasks
+from clawmem.model.pages.scratchpad import scratchpad_path
 from clawmem.model.records.task import CLOSED, FIRST, LAST, Task
 from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE
 from clawmem.model.records.workflow import STATES
@@ -84,9 +85,8 @@ def show(call: Call, task: str) -> Answer:
     vault = call.runtime.vault()
     check_reads(vault, call.runtime.caller())
     one = find_task(vault, task)
-    pads = sorted(
-        path.relative_to(vault.root).as_posix() for path in (vault.root / "agents").glob(f"*/scratchpads/{one.slug}.md")
-    )
+    agents = sorted(path.name for path in (vault.root / "agents").glob("*") if path.is_dir())
+    pads = [path for path in (scratchpad_path(agent, one.slug) for agent in agents) if (vault.root / path).is_file()]
     held = {key: value for key, value in task_data(one).items() if key not in ("acceptance", "slug")}
     lines = [f"{key}: {value}" for key, value in held.items() if value is not None]
     lines += [f"{key}: {value}" for key, value in one.extra.items()]

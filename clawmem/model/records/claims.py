@@ -116,7 +116,9 @@ def overlap(one: Claim, other: Claim) -> bool:
 
 
 def covers(claim: Claim, path: str) -> bool:
-    """Return whether a vault path is part of what is claimed."""
+    """Return whether a vault path is part of what is claimed; the paths of a project are not in the vault."""
+    if claim.kind == PATH and not is_vault_path(claim.what):
+        return False
     return overlap(claim, Claim(PATH, path))
 
 
@@ -126,7 +128,8 @@ def pattern_of(claim: Claim) -> str:
         return task_path(claim.what)
     if claim.kind == ENTITY:
         return folder_of(claim.what)
-    return claim.what.removeprefix("./").rstrip("/").removesuffix("/**")
+    whole = claim.what in (".", "./", "**")
+    return "" if whole else claim.what.removeprefix("./").rstrip("/").removesuffix("/**")
 
 
 def is_vault_path(path: str) -> bool:

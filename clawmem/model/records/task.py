@@ -44,7 +44,7 @@ _BULLET = re.compile(r"(?P<indent>\s*)(?:[-*+]|\d+[.)])\s+(?P<rest>.*)")
 _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:\s+(?P<words>.*))?")
 _WRONG_BOX = re.compile(r"\[\S?\](?:\s|$)")
 _FENCE = re.compile(r"\s*(?P<marks>`{3,}|~{3,})")
-_KEY = re.compile(r"(?P<key>[^\s:#][^:]*?)\s*:(?:\s|$)")
+_KEY = re.compile(r"(?!- )(?P<key>[^\s:#][^:]*?)\s*:(?:\s|$)")
 
 
 class AcceptanceItem(NamedTuple):
@@ -105,9 +105,7 @@ def parse_task(data: bytes, path: str, yaml: Yaml) -> Task:
     page = page_text(data, path, yaml)
     front, body = split_front_matter(page)
     held = _front(front, path, yaml)
-    for key in held:
-        if not isinstance(key, str):
-            raise Unreadable(path, None, f"the key {key} is not text")
+    _refuse_other_forms(front or "", held, path)
     slug = path.rpartition("/")[2].removesuffix(".md")
     given: dict[str, Any] = {}
     for key in KEYS:
@@ -196,6 +194,20 @@ def _front(front: str | None, path: str, yaml: Yaml) -> Mapping[Any, Any]:
     if held is not None and not isinstance(held, Mapping):
         raise Unreadable(path, 2, "its front matter contains no keys and values")
     return held or {}
+
+
+def _refuse_other_forms(front: str, held: Mapping[Any, Any], path: str) -> None:
+    """Raise Unreadable where a key is not alone on its line, or occurs twice: a change of it would go wrong."""
+    seen: set[str] = set()
+    for number, line in enumerate(front.splitlines(), 2):
+        found = _KEY.match(line)
+        name = found["key"].strip("\"'") if found else ""
+        if name in seen:
+            raise Unreadable(path, number, f"the key '{name}' occurs twice")
+        seen |= {name} if found else set()
+    other = next((key for key in held if str(key) not in seen or not isinstance(key, str)), None)
+    if other is not None:
+        raise Unreadable(path, 2, f"the key '{other}' does not begin a line as plain text")
 
 
 def _value(held: Mapping[Any, Any], key: str) -> Any:

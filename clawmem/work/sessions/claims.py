@@ -21,7 +21,7 @@ from clawmem.memory.leases import (
 )
 from clawmem.memory.permission import check_may_write
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.task_changes import holder_is_gone, mover, with_move, with_values
+from clawmem.memory.task_changes import claim_on, holder_is_gone, mover, with_move, with_values
 from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import moment_of, stamp
@@ -153,7 +153,7 @@ def take_task(work: WriteScope, record: SessionRecord) -> TakenTask:
         return TakenTask(None, {}, ())
     if task.state in CLOSED:
         return TakenTask(task, {}, (f"The task {task.slug} is {task.state}: `clawmem task reopen {task.slug}`.",))
-    wanted = Claim(TASK, task.slug, since=stamp(work.caller.now))
+    wanted = claim_on(task, work.caller)
     met = rivals(claims_in_force(work.vault, work.caller, work.read).claims, wanted, work.caller)
     if met:
         return TakenTask(task, {}, tuple(f"collision: {one.words}, so it is not taken" for one in met), met[0])

@@ -31,10 +31,10 @@ def watch_sessions(
         pause.wait(EVERY_SECONDS)
         waited += timedelta(seconds=EVERY_SECONDS)
         current = {one.id: one for one in list_sessions(vault, now()).sessions}
-        for session, record in sorted(current.items()):
-            yield from changes(known.get(session), record, caller)
         current_claims = _claims(vault, now())
         yield from claim_changes(claimed, current_claims, stamp(now()))
+        for session, record in sorted(current.items()):
+            yield from changes(known.get(session), record, caller)
         known, claimed = current, current_claims
 
 

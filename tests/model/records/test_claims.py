@@ -50,6 +50,7 @@ def path(what: str, project: str | None = "boat") -> Claim:
         (path("src/*.py"), path("src/*.txt"), True),
         (path("src/*.py"), path("docs/*.py"), False),
         (path("src"), path("src", "ship"), False),
+        (path("."), path("src/*.py"), True),
         (Claim(ENTITY, "projects/boat"), Claim(ENTITY, "projects/boat"), True),
         (Claim(ENTITY, "projects/boat"), Claim(ENTITY, "projects/boats"), False),
         (Claim(ENTITY, "projects/boat"), path("life/projects/boat/items.json", None), True),
@@ -65,6 +66,7 @@ def test_claims_overlap_where_both_contain_something(one: Claim, other: Claim, m
 def test_an_entity_covers_its_files() -> None:
     assert covers(Claim(ENTITY, "projects/boat"), "life/projects/boat/items.json")
     assert not covers(Claim(ENTITY, "projects/boat"), "life/projects/ship/items.json")
+    assert not covers(path("*", None), "life/projects/ship/items.json")
     assert not covers(path("life"), "life/projects/ship/items.json")  # a folder `life` of a project
 
 

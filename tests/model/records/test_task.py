@@ -80,6 +80,8 @@ def test_a_page_without_front_matter_is_an_open_task() -> None:
         ("priority: 2", "priority: high", 7, "'priority' is 'high'"),
         ("holder: coder", "holder: [coder]", 6, "'holder' is not text"),
         ("state: working", "state: working\n verdict: [", 6, "not valid YAML"),
+        ("priority: 2", "priority: 2\nstate: done", 8, "the key 'state' occurs twice"),
+        ("priority: 2", "? priority\n: 2", 2, "the key 'priority' does not begin a line"),
         ("- [x] The log", "- [v] The log", 19, "the box '[v]'"),
         ("- [x] The log", "- [] The log", 19, "the box '[]'"),
     ],
@@ -89,6 +91,14 @@ def test_a_wrong_value_is_named_with_line_and_key(before: str, after: str, line:
         read(PAGE.replace(before, after))
     assert problem.value.line == line
     assert says in problem.value.message
+
+
+def test_lists_and_quoted_keys_stay_where_they_are() -> None:
+    page = "---\n'title': One\npeople:\n- name: Ann\n- name: Bob\nstate: open\n---\n"
+    assert read(page).extra == {"people": [{"name": "Ann"}, {"name": "Bob"}]}
+    assert with_keys(page, {"people": "Eve", "title": "Two"}) == (
+        '---\ntitle: "Two"\npeople: "Eve"\nstate: open\n---\n'
+    )
 
 
 def test_a_link_is_no_box() -> None:

@@ -14,10 +14,13 @@ from clawmem.errors import NotFound, Refused
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.task_changes import move_task
 from clawmem.memory.tasks import find_task
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.checklist import NewTask
+from clawmem.model.records.claims import collisions
+from clawmem.model.records.task_moves import SUBMIT, TAKE
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.claims import claim_work, release_work
 from clawmem.work.sessions.end import checkpoint_session, end_session
@@ -27,6 +30,7 @@ from clawmem.work.sessions.start import start_session
 from clawmem.work.sessions.watch import changes, claim_changes
 from clawmem.work.tasks import add_tasks
 from tests.conftest import NOW, Command
+from tests.memory.machines import make_machines
 
 HANDED_IN = {"summary": "Done.", "reflection": {"learned": [], "watch_for": []}}
 
@@ -148,6 +152,16 @@ def test_a_fact_waits_for_review_or_is_written_where_the_settings_say_so(
     assert (warned.facts[0].outcome, any(one.startswith("collision: ") for one in warned.notices)) == ("added", True)
 
 
+def test_what_a_session_hands_in_is_never_lost_to_a_claim(vault: Vault, bob: Caller, ann: Caller) -> None:
+    remember(vault, [says("Boats float.")], ann._replace(agent=None, session=None))
+    claim_work(vault, ann, "projects/boat")
+    lessons = [{"text": "Check the tide.", "entity": "projects/boat"}, {"text": "Eat.", "entity": "projects/ship"}]
+    done = end_session(vault, bob, {**HANDED_IN, "lessons": lessons})
+    assert [one.outcome for one in done.facts] == ["proposed", "added"]
+    (proposal,) = read_proposals(vault).open
+    assert proposal.why.startswith("The entity projects/boat is claimed by ann")
+
+
 def test_a_claim_is_given_back_by_name_or_all_at_once(vault: Vault, ann: Caller) -> None:
     claim_work(vault, ann, "path:src")
     assert claim_work(vault, ann, "path:src").changed == ()
@@ -194,8 +208,8 @@ def test_watching_shows_claims_and_collisions(vault: Vault, ann: Caller, bob: Ca
     assert (met["event"], met["agent"], met["holder"], met["with"]) == ("collision", "bob", "ann", "s-ann")
     # Two machines claimed the same before they synced.
     both = (*now, now[-1]._replace(session="s-bob", agent="bob"))
-    told = [one["event"] for one in claim_changes(now, both, "2026-11-21T09:30:00Z")]
-    assert told == ["claim", "collision"]
+    events = [one["event"] for one in claim_changes(now, both, "2026-11-21T09:30:00Z")]
+    assert events == ["claim", "collision"]
     assert [one["event"] for one in claim_changes(now, (), "2026-11-21T09:30:00Z")] == ["release", "release"]
 
 
@@ -224,3 +238,29 @@ def test_of_processes_that_claim_at_once_exactly_one_gets_it(
             assert "claimed by agent" in json.loads(out)["error"]["message"]
     assert sorted(codes) == [0, 1, 1, 1, 1]
     assert len(list((vault_root / "agents").glob("*/claims.json"))) == 1
+
+
+def test_taking_a_task_in_a_session_claims_it_until_it_is_handed_in(vault: Vault, caller: Caller, bob: Caller) -> None:
+    add_tasks(vault, caller, [NewTask("Sail"), NewTask("Row")], {})
+    move_task(vault, bob, "sail", TAKE)
+    assert [one.claim.what for one in claims_in_force(vault, bob).claims if one.agent == "bob"] == ["sail"]
+    with pytest.raises(Refused, match="held by bob"):
+        move_task(vault, by(caller, "ann", "s-ann"), "sail", TAKE)
+    move_task(vault, bob, "sail", SUBMIT)
+    assert not (vault.root / "agents/bob/claims.json").exists()
+    move_task(vault, by(caller, "eve", "some/other:program"), "row", TAKE)  # a session of another program
+    assert not (vault.root / "agents/eve/claims.json").exists()
+
+
+def test_two_machines_that_claimed_the_same_see_it_after_a_sync(tmp_path: Path, environment: dict[str, str]) -> None:
+    machines = make_machines(tmp_path, environment)
+    for one, agent in zip(machines, ("ann", "bob"), strict=True):
+        start_session(one.vault, by(one.caller, agent), session=f"s-{agent}")
+        claim_work(one.vault, by(one.caller, agent, f"s-{agent}"), "path:src")
+    for one in (*machines, *machines):
+        one.sync()
+    for one in machines:
+        found = claims_in_force(one.vault, one.caller).claims
+        assert [(first.agent, second.agent) for first, second in collisions(found)] == [("ann", "bob")]
+    with pytest.raises(Refused, match="claimed by ann"):
+        claim_work(machines[1].vault, by(machines[1].caller, "bob", "s-bob"), "path:src/a.py")

@@ -71,6 +71,7 @@ class _VaultReader:
         self.wanted: set[str] = set()
         self.broken: set[str] = set()
         self.unread: list[str] = []
+        self.workflows: list[tuple[str, int | None, str]] = []
         self.problems: list[HealthProblem] = []
         self.counts: Counter[str] = Counter(files=0, facts=0, entities=0, events=0, quotes=0, proposals=0)
 
@@ -82,6 +83,12 @@ def read_vault(vault: Vault) -> VaultContent:
     for path in sorted(tree.owned, key=lambda path: handling(path).check == EVENTS):
         _read_file(vault, path, book)
     book.problems += repeated_problems(lambda path: vault.read(path) or b"", book.event_ids)
+    known = frozenset(tree.owned)
+    book.problems += [
+        HealthProblem(WARNING, "task", path, line, f"There is no workflow '{name}'.")
+        for path, line, name in book.workflows
+        if f"workflows/{name}.yaml" not in known
+    ]
     book.problems += alias_problems(book.aliases, book.entities)
     book.counts.update(entities=len(book.entities), facts=len(book.facts))
     return VaultContent(
@@ -203,9 +210,12 @@ def _check_task(path: str, data: bytes, book: _VaultReader) -> None:
     before = len(book.problems)
     _check_parse(path, data, book)
     if not any(one.severity == ERROR for one in book.problems[before:]):
-        from clawmem.model.records.task import parse_task, task_warnings
+        from clawmem.model.records.task import line_of, parse_task, task_warnings
 
-        told = task_warnings(parse_task(data, path, parse_yaml))
+        task = parse_task(data, path, parse_yaml)
+        if task.workflow is not None:
+            book.workflows.append((path, line_of(task.page, "workflow"), task.workflow))
+        told = task_warnings(task)
         book.problems += [HealthProblem(WARNING, "task", path, line, says) for line, says in told]
 
 
