@@ -36,7 +36,7 @@ VERBS = {
     "task": "Add, list, take, submit and close tasks.",
     "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",
-    "evaluate": "Check a task against its acceptance list, and allow the commands that do it.",
+    "evaluate": "Check a task by its criteria, and allow commands.",
     "eval": "Run suites of tests on the memory, and keep and compare the scores.",
     "tier": "Show the tier of a fact, and why.",
     "analytics": "Show which facts are asked for, and which never.",

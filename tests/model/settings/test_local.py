@@ -70,6 +70,7 @@ def test_the_vault_alone_changes_no_local_value(key: str) -> None:
         "optional": "x",
         "variable": "MY_KEY",
         "words": "x -y",
+        "bool": not one.default,
     }
     value = given.get(one.kind, one.high)
     stated = settings_from_mapping({key: value})
