@@ -12,13 +12,15 @@ from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write
 from clawmem.model.facts.codec import parse_items, render_items
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.entity import items_path, name_of_path
+from clawmem.model.records.entity import ITEMS, items_path, name_of_path
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.git.identity import IdentityQuestion
 from clawmem.vault.vault import Vault
+
+GUARDRAIL_BYTES = f'"{GUARDRAIL}"'.encode()
 
 
 class WriteScope:
@@ -100,13 +102,26 @@ class WriteScope:
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
         ready = Thread(target=preload_intake)
         ready.start()
-        changes = [self._with_author(change) for change in changes]
+        changes = [self._with_author(change) for change in self._with_guardrail_pages(changes)]
         names = self.transaction.commit(changes, purpose)
         ready.join()
         for path in (path for change in changes for path in change.writes):
             self._unindexed[path] = self.transaction.read(path)
         self._last_commit = names[-1] if names else self._last_commit
         return names
+
+    def _with_guardrail_pages(self, changes: Sequence[Change]) -> Sequence[Change]:
+        """Return the changes with the pages of guardrails as each of them leaves them."""
+        if not any(self._has_guardrail(path, data) for change in changes for path, data in change.writes.items()):
+            return changes
+        from clawmem.memory.pages.guardrails import with_pages  # few changes are of guardrails
+
+        return with_pages(self, changes, self._unindexed)
+
+    def _has_guardrail(self, path: str, data: bytes | None) -> bool:
+        if not path.endswith(ITEMS):
+            return False
+        return GUARDRAIL_BYTES in (data or b"") or GUARDRAIL_BYTES in (self.transaction.read(path) or b"")
 
     def update_index(self) -> None:
         """Apply the commits to the index. If the index cannot be written, the next reader rebuilds it."""

@@ -247,6 +247,13 @@ KINDS: tuple[FileKind, ...] = (
     ),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
     _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
+    _yaml("failure modes", "governance/failures.yaml", "records.failure:parse_modes", PARSE),
+    _yaml("principles", "governance/principles.yaml", "records.principle:parse_principles", PARSE),
+    _json(
+        "failures", "governance/failures.jsonl", "records.failure:parse_failures", "records.failure:render_failures",
+        EVENTS, (EVERYONE,),
+    )._replace(owner=LOG, limit=LEDGER_BYTES),
+    _page("guardrails page", "governance/GUARDRAILS.md", places=(CONFIGURATION,), owner=MIXED),
     PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip

@@ -71,6 +71,7 @@ SETTINGS = (
     ),
     Setting("session.rotate", "float", 0.6, "the part of it above which the zone is rotate", 0, 1),
     Setting("session.compact", "float", 0.8, "the part of it above which the zone is compact", 0, 1),
+    Setting("failures.guardrail_after", "int", 3, "failures of one mode and agent that propose a guardrail", 1, 1000),
     Setting("condense.facts", "int", 5, "cold facts of one entity and topic that become one", 2, 1000),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
     Setting(

@@ -1,0 +1,106 @@
+"""The pages of guardrails: `governance/GUARDRAILS.md` for everybody, and `agents/<id>/GUARDRAILS.md`.
+
+Their generated parts list the current guardrails. Each commit that changes a guardrail also changes the pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.scoped import all_guardrails, quarantined_guardrails
+from clawmem.memory.scope import WriteScope
+from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
+from clawmem.model.facts.fact import GUARDRAIL, importance_of
+from clawmem.model.pages.guardrail_page import GLOBAL, PAGE, guardrail_block, pages_of
+from clawmem.model.pages.summary import with_generated
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.settings.permission import forbidden, rights_of
+
+__all__ = ["GLOBAL", "PAGE", "GuardrailPagesResult", "refresh_guardrail_pages", "with_pages"]
+
+_TITLE = "# Guardrails\n"
+
+
+class GuardrailPagesResult(NamedTuple):
+    """The pages that changed, or would on a dry run; the commit; and the pages that cannot be read."""
+
+    changed: tuple[str, ...]
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+    problems: tuple[ClawmemError, ...] = ()
+
+
+def with_pages(
+    work: WriteScope, changes: Sequence[Change], committed: Mapping[str, bytes | None]
+) -> tuple[Change, ...]:
+    """Return the changes, each with the pages as it leaves them. `committed` are files that the index does not have
+    yet. A page that cannot be read, or that the calling agent may not write, is left to the heartbeat."""
+    files = dict(committed)
+    done = []
+    for change in changes:
+        files |= change.writes
+        pages, _ = _pages_after(work, files)
+        allowed = {path: page for path, page in pages.items() if path not in change.writes and _may_write(work, path)}
+        files |= allowed
+        done.append(change._replace(writes={**change.writes, **allowed}) if allowed else change)
+    return tuple(done)
+
+
+def refresh_guardrail_pages(work: WriteScope, dry_run: bool = False) -> GuardrailPagesResult:
+    """Update the generated parts of the pages in one commit. The index of the write scope must be at HEAD."""
+    pages, problems = _pages_after(work, {})
+    if not pages or dry_run:
+        return GuardrailPagesResult(tuple(pages), None, work.notices, problems)
+    change = Change(subject_line("curate", GLOBAL, "guardrails"), pages, trailers("curate"))
+    return GuardrailPagesResult(tuple(pages), work.commit([change], "guardrails")[-1], work.notices, problems)
+
+
+def _pages_after(
+    work: WriteScope, files: Mapping[str, bytes | None]
+) -> tuple[dict[str, bytes | None], tuple[ClawmemError, ...]]:
+    """Return the pages that change, where some files have new contents, and the pages that cannot be read."""
+    by_page: dict[str, list[PlacedFact]] = {}
+    for placed in _guardrails(work, files):
+        for path in pages_of(placed.fact, placed.entity):
+            by_page.setdefault(path, []).append(placed)
+    existing = [f"agents/{one.parent.name}/{PAGE}" for one in (work.vault.root / "agents").glob(f"*/{PAGE}")]
+    existing += [GLOBAL] if work.read(GLOBAL) is not None else []
+    pages: dict[str, bytes | None] = {}
+    problems = []
+    for path in sorted({*by_page, *existing}):
+        data = files[path] if path in files else work.read(path)
+        page = (data or b"").decode("utf-8-sig", errors="replace")
+        try:
+            refuse_conflict_markers(page, path)
+        except ClawmemError as problem:
+            problems.append(problem)
+            continue
+        after = with_generated(page or _TITLE, guardrail_block(one.fact for one in by_page.get(path, ())))
+        if after != page:
+            pages[path] = after.encode()
+    return pages, tuple(problems)
+
+
+def _guardrails(work: WriteScope, files: Mapping[str, bytes | None]) -> list[PlacedFact]:
+    """Return the current guardrails, the most important and newest first."""
+    changed = {name_of_path(path): (path, data) for path, data in files.items() if path.endswith(f"/{ITEMS}")}
+    found = [one for one in all_guardrails(work.index) if one.entity not in changed]
+    hidden = quarantined_guardrails(work.index) if changed else set()
+    for entity, (path, data) in changed.items():
+        if entity is not None and data is not None:
+            facts = (one for one in parse_items(data, path) if one.category == GUARDRAIL and one.is_current)
+            found += [PlacedFact(one, entity) for one in facts if one.id not in hidden]
+    return sorted(_each_once(found), key=lambda one: (-importance_of(one.fact), one.fact.timestamp, one.fact.id))
+
+
+def _each_once(found: Iterable[PlacedFact]) -> Iterable[PlacedFact]:
+    return {one.fact.id: one for one in found}.values()
+
+
+def _may_write(work: WriteScope, path: str) -> bool:
+    agent = work.caller.agent
+    return agent is None or forbidden(agent, rights_of(work.vault.settings, agent), [path], "guardrails page") is None
