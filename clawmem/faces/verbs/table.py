@@ -37,6 +37,7 @@ VERBS = {
     "guardrail": "List, show and add guardrails.",
     "failure": "Record failures, and show failure modes and recovery actions.",
     "principle": "Check files against the principles.",
+    "evaluate": "Check a task against its acceptance list, and allow the commands that do it.",
     "tier": "Show the tier of a fact, and why.",
     "analytics": "Show which facts are asked for, and which never.",
     "log": "Show the history of the vault, an entity or a fact.",
