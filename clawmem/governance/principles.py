@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from clawmem.errors import ConflictMarkers, GitFailed, InvalidInput, NotFound, Refused, Unreadable
+from clawmem.errors import (
+    ClawmemError,
+    ConflictMarkers,
+    GitFailed,
+    IncompleteAnswer,
+    InvalidInput,
+    NotFound,
+    Refused,
+    Unreadable,
+)
 from clawmem.model.exchange.sarif import Finding
 from clawmem.model.records.bounds import YAML_BYTES, refuse_unread
 from clawmem.model.records.principle import PRINCIPLES_PATH, PathMatcher, Principle, parse_principles
@@ -25,6 +35,7 @@ LONGEST_LINE = 2000
 MOST_FINDINGS = 10_000
 SECONDS = 30.0
 _LOOKED_AT = 8192
+_LOCATION = re.compile(r"(?P<path>[^:\s][^:]*):(?P<line>[0-9]{1,7}):(?:[0-9]+:)?\s*(?P<text>.*)")
 
 
 class PrincipleCheck(NamedTuple):
@@ -72,19 +83,25 @@ def find_principle(principles: Sequence[Principle], name: str) -> Principle:
 
 
 def check_files(
-    principles: Sequence[Principle], target: Path, environment: Mapping[str, str], seconds: float = SECONDS
+    principles: Sequence[Principle],
+    target: Path,
+    environment: Mapping[str, str],
+    vault: Vault | None = None,
+    seconds: float = SECONDS,
 ) -> PrincipleCheck:
     """Check a file, or every text file below a folder; in a git checkout only files that it does not ignore.
 
     Paths are relative to the top of the checkout that contains the target, or else to the folder. Binary files, links
-    and files above MOST_BYTES are left out. Raise Refused if it takes more than `seconds`, which names the principle.
+    and files above MOST_BYTES are left out. A principle with a command runs it at that top, if a person allowed it
+    there on this machine (`clawmem.governance.allowed_commands`); without `vault`, it is left out. Raise Refused if the
+    patterns take more than `seconds`; the message names the principle.
     """
     if not target.exists():
         raise NotFound(f"There is no file or folder {target}.", "Name one that exists.")
     target = target.resolve()
     root = _top(target, environment) or (target if target.is_dir() else target.parent)
     paths, notices = _paths(root, target, environment)
-    matchers = [(one, PathMatcher(one.paths)) for one in principles]
+    matchers = [(one, PathMatcher(one.paths)) for one in principles if one.pattern]
     found = _Found([], notices)
     checked = 0
     state = ["", ""]
@@ -99,7 +116,39 @@ def check_files(
             if len(found.findings) >= MOST_FINDINGS:
                 notices.append(f"there are more than {MOST_FINDINGS:,} findings; the rest was not checked")
                 break
+    for one in principles:
+        if one.command is not None:
+            _run(one, one.command, root, vault, set(paths), found)
     return PrincipleCheck(tuple(found.findings), checked, tuple(notices))
+
+
+def _run(one: Principle, command: str, root: Path, vault: Vault | None, paths: Set[str], found: _Found) -> None:
+    """Run the command of a principle. Lines `file:line: text` of its output are findings, if the principle is about the
+    file and the file is checked; without any, a command that fails is one finding without a line."""
+    if vault is None:
+        found.notices.append(IncompleteAnswer(f"{one.id} was not checked: its command needs a vault, see --vault"))
+        return
+    from clawmem.governance.allowed_commands import run_command  # few principles run one
+
+    try:
+        done = run_command(vault, command, root)
+    except ClawmemError as problem:
+        found.notices.append(IncompleteAnswer(f"{one.id} was not checked: {problem.message} {problem.hint}"))
+        return
+    if done.code is None:
+        found.notices.append(IncompleteAnswer(f"{one.id} was not checked: its command was ended: {done.ended}"))
+    if not done.code:
+        return
+    matcher = PathMatcher(one.paths)
+    named = [match for line in f"{done.output}\n{done.errors}".split("\n") if (match := _LOCATION.match(line.strip()))]
+    rows = [
+        Finding(path, int(match["line"]), 1, 1, one.id, one.rule, match["text"])
+        for match in named[:MOST_FINDINGS]
+        if (path := match["path"].removeprefix("./")) in paths and matcher.matches(path) and int(match["line"])
+    ]
+    said = next((line.strip() for line in f"{done.errors}\n{done.output}".split("\n") if line.strip()), "")
+    whole = Finding(".", 0, 1, 1, one.id, one.rule, f"{one.rule} ({command}: exit code {done.code}. {said})".rstrip())
+    found.findings.extend(rows or [whole])
 
 
 def _check_text(path: str, text: str, wanted: Sequence[Principle], found: _Found, state: list[str]) -> None:
@@ -109,6 +158,8 @@ def _check_text(path: str, text: str, wanted: Sequence[Principle], found: _Found
         found.notices.append(f"{path}:{long[0]} is long: only its first {LONGEST_LINE:,} characters were checked")
     rows = []
     for one in wanted:
+        if one.pattern is None:
+            continue
         state[:] = one.id, path
         search = one.pattern.search
         for number, line in enumerate(lines, 1):

@@ -6,27 +6,30 @@ import json
 from typing import Any
 
 from clawmem import __version__
-from clawmem.errors import DONE, REFUSED
+from clawmem.errors import DONE, REFUSED, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.governance.principles import check_files, find_principle, read_principles, read_principles_file
-from clawmem.model.exchange.sarif import sarif_log
+from clawmem.model.exchange.sarif import Finding, sarif_log
 from clawmem.model.language.text import counted
 from clawmem.model.records.principle import PRINCIPLES_PATH, Principle
+from clawmem.vault.vault import Vault
 
 
 def check(call: Call, path: str | None, file: str | None, sarif: bool) -> Answer:
     """Check a folder, a repository or one file against the principles. Each line that breaks one is printed as
     `file:line: id: rule`, and the exit code is 1. In a git checkout, ignored files are left out, and globs and printed
-    paths are relative to its top. Binary files are left out."""
+    paths are relative to its top. Binary files are left out. A command of a principle runs only if a person allowed it
+    there: `clawmem evaluate allow COMMAND --work FOLDER`."""
     principles = _principles(call, file)
     runtime = call.runtime
-    done = check_files(principles, runtime.working_folder / (path or "."), runtime.environment)
+    vault = _vault(call) if any(one.command for one in principles) else None
+    done = check_files(principles, runtime.working_folder / (path or "."), runtime.environment, vault)
     data = {"findings": [one._asdict() for one in done.findings], "checked": done.checked}
     if sarif:
         lines = json.dumps(sarif_log(done.findings, principles, __version__), indent=1).split("\n")
     else:
-        lines = [f"{one.path}:{one.line}: {one.principle}: {one.rule}" for one in done.findings]
+        lines = [f"{one.path}:{one.line}: {one.principle}: {_said(one)}" for one in done.findings]
     broken = counted(len(done.findings), "line") + (" breaks" if len(done.findings) == 1 else " break")
     said = f"{broken} a principle; {counted(done.checked, 'file')} checked against {counted(len(principles), 'rule')}."
     return Answer(data, lines, done.notices, REFUSED if done.findings else DONE, (said,))
@@ -44,10 +47,21 @@ def show(call: Call, principle: str, file: str | None) -> Answer:
     """Show a principle: its rule and reason, the files it is about, its check, and its examples."""
     one = find_principle(_principles(call, file), principle)
     lines = [f"{one.id}: {one.rule}", f"reason: {one.reason}", f"paths: {' '.join(one.paths)}"]
-    lines.append(f"no line may match: {one.pattern.pattern}")
+    lines.append(f"no line may match: {one.pattern.pattern}" if one.pattern else f"command: {one.command}")
     lines += [f"good: {line}" for example in one.good for line in example.splitlines()]
     lines += [f"bad: {line}" for example in one.bad for line in example.splitlines()]
     return Answer({"principle": _data(one)}, lines)
+
+
+def _vault(call: Call) -> Vault | None:
+    try:
+        return call.runtime.vault()
+    except NoVault:
+        return None  # the principles of a file need none
+
+
+def _said(one: Finding) -> str:
+    return one.rule if one.line else one.text
 
 
 def _principles(call: Call, file: str | None) -> tuple[Principle, ...]:
@@ -60,14 +74,15 @@ def _data(one: Principle) -> dict[str, Any]:
         "rule": one.rule,
         "reason": one.reason,
         "paths": list(one.paths),
-        "check": {"regex": one.pattern.pattern},
+        "check": {"regex": one.pattern.pattern} if one.pattern else {"command": one.command},
         "good": list(one.good),
         "bad": list(one.bad),
     }
 
 
 _PRINCIPLE = {
-    "id": str, "rule": str, "reason": str, "paths": [str], "check": {"regex": str}, "good": [str], "bad": [str],
+    "id": str, "rule": str, "reason": str, "paths": [str], "check": {"regex?": str, "command?": str}, "good": [str],
+    "bad": [str],
 }  # fmt: skip
 _FINDING = {"path": str, "line": int, "start": int, "end": int, "principle": str, "rule": str, "text": str}
 _FILE = Parameter(

@@ -12,7 +12,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 class Finding(NamedTuple):
     """A line that breaks a principle. `path` is relative to the checked folder; `line`, `start` and `end` count from 1,
-    `end` is behind the last character."""
+    `end` is behind the last character. Line 0 stands for the whole, where a command names no line."""
 
     path: str
     line: int
@@ -31,7 +31,7 @@ def sarif_log(findings: Sequence[Finding], principles: Sequence[Principle], vers
             "id": one.id,
             "shortDescription": {"text": one.rule},
             "fullDescription": {"text": f"{one.rule} {one.reason}"},
-            "help": {"text": f"{one.reason}\n\nRight: {one.good[0]}\nWrong: {one.bad[0]}"},
+            "help": {"text": one.reason + "".join(f"\n\n{word}: {line}" for word, line in _examples(one))},
         }
         for one in principles
     ]
@@ -49,8 +49,14 @@ def sarif_log(findings: Sequence[Finding], principles: Sequence[Principle], vers
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
+def _examples(one: Principle) -> list[tuple[str, str]]:
+    return [*(("Right", line) for line in one.good[:1]), *(("Wrong", line) for line in one.bad[:1])]
+
+
 def _result(one: Finding, at: int) -> dict[str, Any]:
     region = {"startLine": one.line, "startColumn": one.start, "endColumn": one.end, "snippet": {"text": one.text}}
+    if one.line == 0:
+        return {"ruleId": one.principle, "ruleIndex": at, "level": "error", "message": {"text": one.text}}
     place = {"artifactLocation": {"uri": _uri(one.path)}, "region": region}
     return {
         "ruleId": one.principle,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.records.allowed_command import words_of
 from clawmem.model.records.parsing import Yaml, text, yaml_value
 from clawmem.model.records.yaml_lines import line_of_key
 from clawmem.model.safety.user_patterns import bounded_pattern
@@ -18,20 +19,22 @@ _KEYS = ("rule", "reason", "paths", "check", "good", "bad")
 
 
 class Principle(NamedTuple):
-    """A rule: what it says and why, the files it is about (globs; one that begins with `!` takes files out), and the
-    pattern that no line of them may match. `good` and `bad` are lines that keep it and break it."""
+    """A rule: what it says and why, the files it is about (globs; one that begins with `!` takes files out), and its
+    check: the pattern that no line of them may match, or a command that must exit with 0. `good` and `bad` are lines
+    that keep it and break it; a rule with a command may do without them."""
 
     id: str
     rule: str
     reason: str
     paths: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[str] | None
+    command: str | None = None
     good: tuple[str, ...] = ()
     bad: tuple[str, ...] = ()
 
     def breaks(self, line: str) -> tuple[int, int] | None:
-        """Return where a line breaks the rule, as a half-open range of characters, or None."""
-        found = self.pattern.search(line)
+        """Return where a line matches the pattern, as a half-open range of characters, or None."""
+        found = self.pattern.search(line) if self.pattern else None
         return found.span() if found else None
 
 
@@ -62,22 +65,20 @@ def _principle(name: str, held: Any, path: str, written: str) -> Principle:
     for key in ("rule", "reason"):
         if not isinstance(held.get(key), str) or not held[key].strip():
             raise wrong(f"{name}.{key}", "is missing or not text")
+    pattern, command = _check(name, held.get("check"), wrong)
     lists = {}
     for key in ("paths", "good", "bad"):
         words = [held[key]] if isinstance(held.get(key), str) else held.get(key)
-        if key == "paths" and words is None:
-            words = ["**"]
-        if not isinstance(words, list) or not words or not all(isinstance(one, str) and one for one in words):
+        if words is None and (key == "paths" or command is not None):
+            words = ["**"] if key == "paths" else []
+        if not isinstance(words, list) or not all(isinstance(one, str) and one for one in words):
+            raise wrong(f"{name}.{key}", "is missing, or no list of texts")
+        if not words and (key == "paths" or command is None):
             raise wrong(f"{name}.{key}", "is missing, or no list of texts")
         lists[key] = tuple(words)
-    check = held.get("check")
-    if not isinstance(check, Mapping) or list(check) != ["regex"] or not isinstance(check["regex"], str):
-        raise wrong(f"{name}.check", "is missing or has no regex; it is `check: {regex: PATTERN}`")
-    try:
-        pattern = bounded_pattern(check["regex"])
-    except InvalidInput as problem:
-        raise wrong(f"{name}.check", f"cannot be used: {problem.message.rstrip('.')}") from None
-    found = Principle(name, held["rule"].strip(), held["reason"].strip(), pattern=pattern, **lists)
+    found = Principle(name, held["rule"].strip(), held["reason"].strip(), pattern=pattern, command=command, **lists)
+    if pattern is None:
+        return found
     for key, should in (("good", False), ("bad", True)):
         for example in lists[key]:
             if len(example) > LONGEST_EXAMPLE:
@@ -86,6 +87,21 @@ def _principle(name: str, held: Any, path: str, written: str) -> Principle:
                 said = "passes the check, but it should fail" if should else "fails the check, but it should pass"
                 raise wrong(f"{name}.{key}", f"{said}: {example.strip()}")
     return found
+
+
+def _check(name: str, held: Any, wrong: Callable[[str, str], Unreadable]) -> tuple[re.Pattern[str] | None, str | None]:
+    """Return the pattern or the command of a check."""
+    key = f"{name}.check"
+    kind, value = next(iter(held.items())) if isinstance(held, Mapping) and len(held) == 1 else (None, None)
+    if kind not in ("regex", "command") or not isinstance(value, str) or not value.strip():
+        raise wrong(key, "is missing or wrong; it is {regex: PATTERN} or {command: COMMAND}")
+    try:
+        if kind == "regex":
+            return bounded_pattern(value), None
+        words_of(value)
+        return None, value
+    except InvalidInput as problem:
+        raise wrong(key, f"cannot be used: {problem.message.rstrip('.')}") from None
 
 
 class PathMatcher:
