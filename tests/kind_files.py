@@ -17,6 +17,8 @@ PROPOSAL = (
 )
 OUTCOMES = b'{"changed": "2026-11-20", "outcomes": {"recalled": 1}}\n'
 REDACTIONS = b'{"redactions": [\n  {"at": "2026-11-20T08:00:00Z", "by": "a person", "commits": 1, "base": "02ab"}\n]}\n'
+FAILURE = b'{"id": "fail_1", "timestamp": "2026-11-20T08:00:00Z", "mode": "loop"}\n'
+PRINCIPLE = b"no-tar:\n  rule: No tar.\n  reason: It sticks.\n  check: {regex: tar}\n  good: paint\n  bad: tar\n"
 
 # By kind: a path, a file that can be read, and one that cannot.
 FILES: dict[str, tuple[str, bytes, bytes]] = {
@@ -45,6 +47,14 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "agent's undated note": ("agents/cli/daily/boats.md", b"# Boats\n", CONFLICT),
     "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
     "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
+    "failure modes": (
+        "governance/failures.yaml",
+        b"loop: {guardrail: Stop.}\n",
+        b"sinking:\n  signs: [water]\n",
+    ),
+    "failures": ("governance/failures.jsonl", FAILURE, b'{"id": "fail_1"}\n'),
+    "principles": ("governance/principles.yaml", PRINCIPLE, b"no-tar:\n  rule: No tar.\n"),
+    "guardrails page": ("governance/GUARDRAILS.md", b"# Guardrails\n", CONFLICT),
     "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
     "task": (
         "tasks/paint-the-boat.md",

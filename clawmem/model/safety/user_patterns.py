@@ -83,5 +83,5 @@ def _cost_of_repeat(least: int, most: int, body: Any, repeated: bool) -> tuple[i
 
 def _begin_differently(branches: Any) -> bool:
     firsts = [one[0] if len(one) else None for one in branches]
-    letters = [chr(one[1]).lower() for one in firsts if one is not None and one[0] is kinds.LITERAL]
+    letters = [chr(one[1]).casefold() for one in firsts if one is not None and one[0] is kinds.LITERAL]
     return len(letters) == len(firsts) == len(set(letters))
