@@ -44,7 +44,7 @@ def with_pages(
     for change in changes:
         files |= change.writes
         pages, _ = _pages_after(work, files)
-        allowed = {path: page for path, page in pages.items() if path not in change.writes and _may_write(work, path)}
+        allowed = {path: page for path, page in pages.items() if _may_write(work, path)}
         files |= allowed
         done.append(change._replace(writes={**change.writes, **allowed}) if allowed else change)
     return tuple(done)
@@ -71,7 +71,8 @@ def _pages_after(
     existing += [GLOBAL] if work.read(GLOBAL) is not None else []
     pages: dict[str, bytes | None] = {}
     problems = []
-    for path in sorted({*by_page, *existing}):
+    deleted = {path for path, data in files.items() if data is None}
+    for path in sorted({*by_page, *existing} - (deleted - by_page.keys())):
         data = files[path] if path in files else work.read(path)
         page = (data or b"").decode("utf-8-sig", errors="replace")
         try:
