@@ -106,7 +106,7 @@ VERB = {
         show,
         (Parameter("principle", "The principle's id.", required=True, completes="principle"), _FILE),
         {"principle": _PRINCIPLE},
-        ("clawmem principle show no-merge-marks",),
+        ("clawmem principle show no-breakpoints",),
         ("principle",),
     ),
 }

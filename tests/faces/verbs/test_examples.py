@@ -108,6 +108,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     waiting = call("clawmem review list")["proposals"][0]["id"]
     lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
     decision = call("clawmem decision add 'Stream uploads.' --why 'Memory.'")["facts"][0]["id"]
+    guardrail = call("clawmem guardrail add 'Ask first.' --why 'A loss.'")["guardrail"]["id"]
     session = call("clawmem session start --task boats")["session"]["id"]
     checksum = hashlib.sha256(PROGRAMS["tickets"].encode()).hexdigest()
     call(f"clawmem config set adapters.allowed {checksum} --user")
@@ -119,6 +120,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "ses_1a2b": session,
         "fact_lesson": lesson,
         "fact_decision": decision,
+        "fact_guardrail": guardrail,
     }
 
 
