@@ -16,6 +16,7 @@ from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path
+from clawmem.model.settings.permission import UPKEEP
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.git.identity import IdentityQuestion
 from clawmem.vault.vault import Vault
@@ -102,7 +103,8 @@ class WriteScope:
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
         ready = Thread(target=preload_intake)
         ready.start()
-        changes = [self._with_author(change) for change in self._with_guardrail_pages(changes)]
+        changes = self._with_guardrail_pages(changes, purpose or self._purpose)
+        changes = [self._with_author(change) for change in changes]
         names = self.transaction.commit(changes, purpose)
         ready.join()
         for path in (path for change in changes for path in change.writes):
@@ -110,12 +112,15 @@ class WriteScope:
         self._last_commit = names[-1] if names else self._last_commit
         return names
 
-    def _with_guardrail_pages(self, changes: Sequence[Change]) -> Sequence[Change]:
-        """Return the changes with the pages of guardrails as each of them leaves them."""
+    def _with_guardrail_pages(self, changes: Sequence[Change], purpose: str) -> Sequence[Change]:
+        """Return the changes with the pages of guardrails as each of them leaves them. Raise NotPermitted if an agent
+        changes a guardrail."""
         if not any(self._has_guardrail(path, data) for change in changes for path, data in change.writes.items()):
             return changes
-        from clawmem.memory.pages.guardrails import with_pages  # few changes are of guardrails
+        from clawmem.memory.pages.guardrails import check_agent, with_pages  # few changes are of guardrails
 
+        if self.caller.agent and purpose not in UPKEEP:
+            check_agent(self, changes, self._unindexed)
         return with_pages(self, changes, self._unindexed)
 
     def _has_guardrail(self, path: str, data: bytes | None) -> bool:

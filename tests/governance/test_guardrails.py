@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from clawmem.errors import NotFound, NotPermitted
+from clawmem.errors import NotFound
 from clawmem.governance.guardrails import AddedGuardrail, add_guardrail, list_guardrails, show_guardrail
 from clawmem.governance.review import approve, list_proposals
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.facts.revise import merge, retract, supersede
+from clawmem.memory.facts.revise import retract, supersede
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
+from clawmem.work.sessions.end import end_session
+from clawmem.work.sessions.start import start_session
 from tests.conftest import NOW, Command
 
 GLOBAL = "governance/GUARDRAILS.md"
@@ -131,20 +133,38 @@ def test_what_people_write_on_a_page_stays(vault: Vault, caller: Caller) -> None
     assert clean(vault)
 
 
-@pytest.mark.parametrize("verb", ["retract", "supersede", "merge"])
-def test_an_agent_cannot_change_or_withdraw_a_guardrail(vault: Vault, caller: Caller, verb: str) -> None:
+@pytest.mark.parametrize("verb", ["retract", "merge", "remember", "undo", "revoke"])
+def test_an_agent_cannot_change_or_withdraw_a_guardrail(
+    vault: Vault, caller: Caller, clawmem: Command, verb: str
+) -> None:
+    other = remember(vault, [draft("The sky is blue.")], caller).facts[0].fact.id
     done = added(vault, caller, agents=["coder"])
     assert done.guardrail is not None
+    name = done.guardrail.fact.id
+    words = {
+        "retract": ["retract", name],
+        "merge": ["merge", other, name, "--into", "Always push."],
+        "remember": ["remember", "Never push to main.", "--entity", "areas/general", "--tag", "old"],
+        "undo": ["undo", str(done.commit)],
+        "revoke": ["revoke", "--source", "user"],
+    }[verb]
+    refused = clawmem(*words, env={"CLAWMEM_AGENT": "coder"})
+    assert refused.code == 1 and "only a person may add, change or withdraw one" in refused.err, refused
+    (one,) = list_guardrails(vault, caller).guardrails
+    assert one.guardrail.fact == done.guardrail.fact
+    assert clean(vault)
+
+
+def test_what_an_agent_supersedes_waits_and_its_reports_of_use_are_taken(vault: Vault, caller: Caller) -> None:
+    done = added(vault, caller)
+    assert done.guardrail is not None
     agent, name = caller._replace(agent="coder"), done.guardrail.fact.id
-    other = remember(vault, [draft("The sky is blue.")], caller).facts[0].fact.id
-    with pytest.raises(NotPermitted, match="only a person may change or withdraw it"):
-        if verb == "retract":
-            retract(vault, name, agent)
-        elif verb == "supersede":
-            supersede(vault, name, draft("Always push."), agent)
-        else:
-            merge(vault, [other, name], draft("Always push."), agent)
-    assert len(list_guardrails(vault, caller).guardrails) == 1
+    assert supersede(vault, name, draft("Never push to main or to a release."), agent).outcome == ("proposed",)
+    started = start_session(vault, agent)
+    document = {"summary": "Done.", "reflection": {"learned": [], "watch_for": []}, "outcomes": {name: "useful"}}
+    end_session(vault, agent, document, started.record.id)
+    (one,) = list_guardrails(vault, caller).guardrails
+    assert one.guardrail.fact.metadata == {"outcomes": {"useful": 1}}
 
 
 def test_list_and_show(vault: Vault, caller: Caller) -> None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from clawmem.errors import AlreadySuperseded, InvalidInput, NotPermitted, Refused
+from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.memory.facts.remember import with_identity, without_secrets
@@ -14,7 +14,7 @@ from clawmem.memory.review.quarantine import ProposalWriter, quarantine_reason, 
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, check_link_kind
-from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.facts.trust import trust_rank
@@ -191,11 +191,6 @@ def _file_proposal(
 def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
     placed = find_fact(work.index, reference)
     fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
-    if work.caller.agent and fact.category == GUARDRAIL:
-        raise NotPermitted(
-            f"{fact.id} is a guardrail, and only a person may change or withdraw it.",
-            "Hand in a better one at the end of a session, or with `clawmem guardrail add`: it waits for a person.",
-        )
     if fact.superseded_by:
         raise AlreadySuperseded(fact.id, fact.superseded_by)
     if not fact.is_current:

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, NotPermitted
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.scoped import all_guardrails, quarantined_guardrails
-from clawmem.memory.scope import WriteScope
+from clawmem.memory.scope import GUARDRAIL_BYTES, WriteScope
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
-from clawmem.model.facts.fact import GUARDRAIL, importance_of
+from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
 from clawmem.model.pages.guardrail_page import GLOBAL, PAGE, guardrail_block, pages_of
 from clawmem.model.pages.summary import with_generated
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.model.settings.permission import forbidden, rights_of
 
-__all__ = ["GLOBAL", "PAGE", "GuardrailPagesResult", "refresh_guardrail_pages", "with_pages"]
+__all__ = ["GLOBAL", "PAGE", "GuardrailPagesResult", "check_agent", "refresh_guardrail_pages", "with_pages"]
 
 _TITLE = "# Guardrails\n"
 
@@ -48,6 +48,31 @@ def with_pages(
         files |= allowed
         done.append(change._replace(writes={**change.writes, **allowed}) if allowed else change)
     return tuple(done)
+
+
+def check_agent(work: WriteScope, changes: Sequence[Change], committed: Mapping[str, bytes | None]) -> None:
+    """Raise NotPermitted if the changes add, change or withdraw a guardrail. `committed` are files that this scope has
+    committed. A fact may move, and its counts may grow."""
+    written = {path: data for change in changes for path, data in change.writes.items() if path.endswith(f"/{ITEMS}")}
+    before = {path: committed[path] if path in committed else work.read(path) for path in written}
+    old, new = (
+        {one.fact.id: _ruling(one.fact) for path, data in files.items() for one in _guardrails_in(path, data)}
+        for files in (before, written)
+    )
+    differing = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    if differing:
+        raise NotPermitted(
+            f"{differing[0]} is a guardrail, and only a person may add, change or withdraw one.",
+            "Hand in a better one at the end of a session, or with `clawmem guardrail add`: it waits for a person.",
+        )
+
+
+def _ruling(fact: Fact) -> Fact:
+    """Return a guardrail without what its use changes: its counts, what sessions report of it, and links to it."""
+    metadata = {key: value for key, value in (fact.metadata or {}).items() if key != "outcomes"}
+    return fact._replace(
+        access_count=0, last_accessed=None, status=ACTIVE, links=(), related_entities=(), metadata=metadata
+    )  # fmt: skip
 
 
 def refresh_guardrail_pages(work: WriteScope, dry_run: bool = False) -> GuardrailPagesResult:
@@ -91,11 +116,17 @@ def _guardrails(work: WriteScope, files: Mapping[str, bytes | None]) -> list[Pla
     changed = {name_of_path(path): (path, data) for path, data in files.items() if path.endswith(f"/{ITEMS}")}
     found = [one for one in all_guardrails(work.index) if one.entity not in changed]
     hidden = quarantined_guardrails(work.index) if changed else set()
-    for entity, (path, data) in changed.items():
-        if entity is not None and data is not None:
-            facts = (one for one in parse_items(data, path) if one.category == GUARDRAIL and one.is_current)
-            found += [PlacedFact(one, entity) for one in facts if one.id not in hidden]
+    for path, data in changed.values():
+        found += [one for one in _guardrails_in(path, data) if one.fact.id not in hidden]
     return sorted(_each_once(found), key=lambda one: (-importance_of(one.fact), one.fact.timestamp, one.fact.id))
+
+
+def _guardrails_in(path: str, data: bytes | None) -> list[PlacedFact]:
+    """Return the current guardrails in a file of facts."""
+    entity = name_of_path(path)
+    if entity is None or data is None or GUARDRAIL_BYTES not in data:
+        return []
+    return [PlacedFact(one, entity) for one in parse_items(data, path) if one.category == GUARDRAIL and one.is_current]
 
 
 def _each_once(found: Iterable[PlacedFact]) -> Iterable[PlacedFact]:
