@@ -14,6 +14,7 @@ from clawmem.model.safety.user_patterns import bounded_pattern
 
 PRINCIPLES_PATH = "governance/principles.yaml"
 LONGEST_EXAMPLE = 200
+_MOST_DEEP = 3
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _KEYS = ("rule", "reason", "paths", "check", "good", "bad")
 
@@ -75,6 +76,8 @@ def _principle(name: str, held: Any, path: str, written: str) -> Principle:
             raise wrong(f"{name}.{key}", "is missing, or no list of texts")
         if not words and (key == "paths" or command is None):
             raise wrong(f"{name}.{key}", "is missing, or no list of texts")
+        if key == "paths" and any(one.split("/").count("**") > _MOST_DEEP for one in words):
+            raise wrong(f"{name}.{key}", f"has a glob with more than {_MOST_DEEP} of **")
         lists[key] = tuple(words)
     found = Principle(name, held["rule"].strip(), held["reason"].strip(), pattern=pattern, command=command, **lists)
     if pattern is None:
@@ -121,17 +124,17 @@ class PathMatcher:
 
 def _translated(glob: str) -> str:
     parts = glob.strip("/").split("/")
-    if len(parts) == 1 and "/" not in glob:
+    if "/" not in glob:
         parts = ["**", *parts]
-    said = []
-    for at, part in enumerate(parts):
-        last = at == len(parts) - 1
-        if part == "**":
-            said.append("(?s:.+)" if last else "(?:[^/]+/)*+")
-        else:
-            letters = (_LETTERS.get(letter) or re.escape(letter) for letter in re.sub(r"\*+", "*", part))
-            said.append("".join(letters) + ("" if last else "/"))
-    return "".join(said)
+    said = ["(?:[^/]+/)*" if part == "**" else f"{_name(part)}/" for part in parts[:-1]]
+    return "".join([*said, "(?s:.+)" if parts[-1] == "**" else _name(parts[-1])])
 
 
-_LETTERS = {"*": "[^/]*", "?": "[^/]"}
+def _name(part: str) -> str:
+    """Return a pattern for a name. Behind each `*` but the last, the first fit is enough, so that nothing is tried
+    twice."""
+    pieces = ["".join("[^/]" if letter == "?" else re.escape(letter) for letter in one) for one in part.split("*")]
+    if len(pieces) == 1:
+        return pieces[0]
+    between = "".join(f"(?>[^/]*?{one})" for one in pieces[1:-1] if one)
+    return f"{pieces[0]}{between}[^/]*{pieces[-1]}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from clawmem.errors import Unreadable
@@ -45,6 +47,7 @@ def test_a_command_needs_no_examples() -> None:
         (HEAD + "  check: {regex: tar}\n  good: a tar\n  bad: tar\n", 5, "fails the check, but it should pass: a tar"),
         (HEAD + "  check: {regex: tar}\n  good: a\n  bad: b\n", 6, "passes the check, but it should fail: b"),
         (HEAD + f"  check: {{regex: tar}}\n  good: {'a' * 201}\n  bad: tar\n", 5, "longer than 200"),
+        (HEAD + "  check: {regex: tar}\n  paths: a/**/b/**/c/**/**\n  good: a\n  bad: tar\n", 5, "more than 3 of **"),
         (HEAD + "  check: {regex: tar}\n  paths: 3\n  good: a\n  bad: tar\n", 5, "the key 'no-tar.paths'"),
     ],
 )
@@ -63,6 +66,10 @@ def test_a_wrong_file_is_refused_with_its_line_and_key(text: str, line: int | No
         (("**/*.py", "!tests/**"), ["a.py", "a/tests/b.py"], ["tests/b.py", "a.md"]),
         (("!tests/**",), ["a.py"], ["tests/a.py"]),
         (("src/*.py",), ["src/a.py"], ["src/a/b.py"]),
+        (("**/tests/*.py",), ["tests/a.py", "a/tests/b.py"], ["tests/a/b.py", "a/b.py"]),
+        (("**/tests/**",), ["a/tests/b/c.py", "tests/a"], ["a/b.py", "tests"]),
+        (("a*b*c*d",), ["abcd", "x/a1b2bc3cd"], ["abd", "acbd"]),
+        (("src/**",), ["src/a", "src/a/b"], ["src"]),
         (("src/?.py",), ["src/a.py"], ["src/ab.py"]),
         (("src/",), ["src"], ["src/a"]),
         (("a+b/*.(c)",), ["a+b/x.(c)"], ["aab/x.(c)"]),
@@ -71,3 +78,10 @@ def test_a_wrong_file_is_refused_with_its_line_and_key(text: str, line: int | No
 def test_globs(globs: tuple[str, ...], named: list[str], others: list[str]) -> None:
     matcher = PathMatcher(globs)
     assert [one for one in (*named, *others) if matcher.matches(one)] == named
+
+
+def test_a_glob_with_many_stars_ends_soon() -> None:
+    began = time.process_time()
+    assert not PathMatcher(("*a" * 30 + "b",)).matches("a" * 250)
+    assert not PathMatcher(("**/a/**/a/**/b",)).matches("a/" * 100 + "c")
+    assert time.process_time() - began < 2
