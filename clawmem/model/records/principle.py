@@ -127,7 +127,7 @@ def _translated(glob: str) -> str:
     if "/" not in glob:
         parts = ["**", *parts]
     said = ["(?:[^/]+/)*" if part == "**" else f"{_name(part)}/" for part in parts[:-1]]
-    return "".join([*said, "(?s:.+)" if parts[-1] == "**" else _name(parts[-1])])
+    return "".join(["\\A", *said, "(?s:.+)" if parts[-1] == "**" else _name(parts[-1])])
 
 
 def _name(part: str) -> str:
