@@ -29,11 +29,12 @@ run-agent: $(STAMP) ## Play two sessions of an agent with hooks and tools, on re
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-lint: $(LINT_STAMP) ## Style, types, and the house rule of who imports whom.
+lint: $(LINT_STAMP) ## Style, types, the house rule of who imports whom, and the principles.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/clawmem principle check --file docs/principles.yaml .
 
 bench: $(LINT_STAMP) ## Measure, each figure as a ratio within one run; CONVERSATIONS=FILE measures retrieval on it, too.
 	$(BIN)/python -m benchmarks $(if $(CONVERSATIONS),--conversations $(CONVERSATIONS))

@@ -25,6 +25,8 @@ RUN = (
     b'{"id": "run_1", "timestamp": "2026-11-20T08:00:00Z", "suite": "boats", "commit": null, "version": "0.1.0",'
     b' "checksum": "00", "scores": []}\n'
 )
+FAILURE = b'{"id": "fail_1", "timestamp": "2026-11-20T08:00:00Z", "mode": "loop"}\n'
+PRINCIPLE = b"no-tar:\n  rule: No tar.\n  reason: It sticks.\n  check: {regex: tar}\n  good: paint\n  bad: tar\n"
 
 # By kind: a path, a file that can be read, and one that cannot.
 FILES: dict[str, tuple[str, bytes, bytes]] = {
@@ -58,6 +60,14 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
         b'{"s1": {"seen": "2026-11-20T08:00:00Z", "claims": [{"kind": "tisk", "what": "boat"}]}}\n',
     ),
     "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
+    "failure modes": (
+        "governance/failures.yaml",
+        b"loop: {guardrail: Stop.}\n",
+        b"sinking:\n  signs: [water]\n",
+    ),
+    "failures": ("governance/failures.jsonl", FAILURE, b'{"id": "fail_1"}\n'),
+    "principles": ("governance/principles.yaml", PRINCIPLE, b"no-tar:\n  rule: No tar.\n"),
+    "guardrails page": ("governance/GUARDRAILS.md", b"# Guardrails\n", CONFLICT),
     "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
     "wiki page": ("wiki/areas/boats.md", b"# Boats\n", CONFLICT),
     "eval suite": ("governance/evals/boats.yaml", SUITE, b"description: Boats\ntests: {}\n"),

@@ -28,6 +28,7 @@ from clawmem.memory.entities.entities import EntityChange
 from clawmem.memory.facts.access import FoldResult
 from clawmem.memory.facts.decay import DecayResult
 from clawmem.memory.facts.future_values import FutureValuesResult
+from clawmem.memory.pages.guardrails import GuardrailPagesResult
 from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
@@ -175,6 +176,12 @@ def _memory(done: MemoryPageResult | None, explain: bool) -> Report:
     return Report({"memory": changed}, ("refreshed MEMORY.md",) if changed else ())
 
 
+def _guardrails(done: GuardrailPagesResult | None, explain: bool) -> Report:
+    """Return the pages of guardrails that changed."""
+    pages = done.changed if done else ()
+    return Report({"guardrails": list(pages)}, (f"refreshed {', '.join(pages)}",) if pages else ())
+
+
 def _upkeep(done: UpkeepResult | None, explain: bool) -> Report:
     """Return whether the repository was packed."""
     repacked = bool(done and done.repacked)
@@ -206,6 +213,7 @@ PROMOTE = Reporter({"promoted": [PROMOTION]}, _promote)
 TACIT = Reporter({"tacit": [str]}, _tacit)
 SUMMARIES = Reporter({"refreshed": [str]}, _summaries)
 MEMORY = Reporter({"memory": bool}, _memory)
+GUARDRAILS = Reporter({"guardrails": [str]}, _guardrails)
 UPKEEP = Reporter({"repacked": bool}, _upkeep)
 EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)
 WIKI = Reporter({"wiki": int}, _wiki)

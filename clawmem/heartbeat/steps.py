@@ -20,7 +20,7 @@ from clawmem.memory.entities.user_entity import name_user_entity
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
 from clawmem.memory.facts.future_values import apply_future_values
-from clawmem.memory.pages.refresh import refresh_memory, refresh_summaries
+from clawmem.memory.pages.refresh import refresh_guardrails, refresh_memory, refresh_summaries
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
@@ -129,6 +129,8 @@ STEPS = (
          lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
     Step("wiki", "Write the wiki's pages of changed entities.", _NIGHTLY,
          lambda run: build_wiki(run.vault, run.caller, dry_run=run.dry_run), reports.WIKI),
+    Step("guardrails", "Refresh the pages of guardrails.", _ALWAYS,
+         lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
     Step("upkeep", "Pack the repository.", _WRITING, _upkeep, reports.UPKEEP),
     Step("embed", "Embed texts that have no vector yet.", _WRITING,
          lambda run: embed_missing(run.vault, day=stamp(run.caller.now)[:10]), reports.EMBED, _embed_failures),

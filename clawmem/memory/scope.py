@@ -12,15 +12,16 @@ from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write
 from clawmem.model.facts.codec import parse_items, render_items
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
-from clawmem.model.records.entity import items_path, name_of_path
+from clawmem.model.records.entity import ITEMS, items_path, name_of_path
 from clawmem.model.settings.permission import UPKEEP
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.git.identity import IdentityQuestion
 from clawmem.vault.vault import Vault
 
+GUARDRAIL_BYTES = f'"{GUARDRAIL}"'.encode()
 # What a session hands in is not refused because of a claim of another one: its new facts wait for review instead.
 HANDING_IN = frozenset(("session end", "session checkpoint"))
 
@@ -115,6 +116,7 @@ class WriteScope:
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
         ready = Thread(target=preload_intake)
         ready.start()
+        changes = self._with_guardrail_pages(changes, purpose or self._purpose)
         changes = [self._with_author(change) for change in changes]
         names = self.transaction.commit(changes, purpose)
         ready.join()
@@ -129,6 +131,22 @@ class WriteScope:
         from clawmem.memory.leases import check_claims  # only where a session has claimed something
 
         check_claims(self, [path for change in changes for path in change.writes], purpose in HANDING_IN)
+
+    def _with_guardrail_pages(self, changes: Sequence[Change], purpose: str) -> Sequence[Change]:
+        """Return the changes with the pages of guardrails as each of them leaves them. Raise NotPermitted if an agent
+        changes a guardrail."""
+        if not any(self._has_guardrail(path, data) for change in changes for path, data in change.writes.items()):
+            return changes
+        from clawmem.memory.pages.guardrails import check_agent, with_pages  # few changes are of guardrails
+
+        if self.caller.agent and purpose not in UPKEEP:
+            check_agent(self, changes, self._unindexed)
+        return with_pages(self, changes, self._unindexed)
+
+    def _has_guardrail(self, path: str, data: bytes | None) -> bool:
+        if not path.endswith(ITEMS):
+            return False
+        return GUARDRAIL_BYTES in (data or b"") or GUARDRAIL_BYTES in (self.transaction.read(path) or b"")
 
     def update_index(self) -> None:
         """Apply the commits to the index. If the index cannot be written, the next reader rebuilds it."""

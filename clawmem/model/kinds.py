@@ -257,6 +257,13 @@ KINDS: tuple[FileKind, ...] = (
         "eval runs", "governance/eval-runs.jsonl", "records.eval_run:parse_eval_runs",
         "records.eval_run:render_eval_runs", EVENTS, (RECORDS,),
     )._replace(owner=LOG, undo=NEVER, limit=LEDGER_BYTES),
+    _yaml("failure modes", "governance/failures.yaml", "records.failure:parse_modes", PARSE),
+    _yaml("principles", "governance/principles.yaml", "records.principle:parse_principles", PARSE),
+    _json(
+        "failures", "governance/failures.jsonl", "records.failure:parse_failures", "records.failure:render_failures",
+        EVENTS, (EVERYONE,),
+    )._replace(owner=LOG, limit=LEDGER_BYTES),
+    _page("guardrails page", "governance/GUARDRAILS.md", places=(CONFIGURATION,), owner=MIXED),
     FileKind(
         "task", ("tasks/{task}.md",), "records.task:parse_task", "records.task:render_task",
         TASK, TASK, MIXED, NONE, FILE, (RECORDS,),

@@ -182,7 +182,13 @@ def _guardrails(
             "source": _source(scope),
             "trust": "agent" if work.caller.agent else None,
             "agent": work.caller.agent,
-            "details": _said({"why": one["why"], "failure_mode": one.get("failure_mode"), **_where(scope)}),
+            "details": _said(
+                {
+                    "why": one["why"],
+                    **{key: one.get(key) for key in ("failure_mode", "agents", "evidence")},
+                    **_where(scope),
+                }
+            ),
             **scope.values(),
         }
         draft = without_secrets(work.vault, _checked(work, f"guardrails[{at}]", record))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, IncompleteAnswer, NotFound
+from clawmem.memory.failure_modes import read_modes
 from clawmem.model.records.workflow import FOLDER, Workflow, check_workflow, missing_in, parse_workflow, workflow_path
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -56,11 +57,22 @@ def check_workflows(vault: Vault, workflow: str | None = None) -> tuple[Workflow
 
 def _check(vault: Vault, name: str) -> WorkflowCheck:
     try:
-        return WorkflowCheck(name, tuple(missing_in(find_workflow(vault, name))))
+        found = find_workflow(vault, name)
+        return WorkflowCheck(name, (*missing_in(found), *_unknown_modes(vault, found)))
     except NotFound:
         raise
     except ClawmemError as problem:
         return WorkflowCheck(name, (problem.message,), is_readable=False)
+
+
+def _unknown_modes(vault: Vault, workflow: Workflow) -> list[str]:
+    if not workflow.failure_modes:
+        return []
+    known = read_modes(vault)
+    if known.notices:
+        return list(known.notices)
+    named = (one for one in workflow.failure_modes if one not in known.modes)
+    return [f"failure_modes: '{one}' is no failure mode; the modes are {', '.join(known.modes)}." for one in named]
 
 
 def _ids(vault: Vault) -> list[str]:

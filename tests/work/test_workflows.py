@@ -47,3 +47,17 @@ def test_an_unknown_workflow_is_refused_with_the_known_ones(vault: Vault) -> Non
     with pytest.raises(NotFound) as problem:
         find_workflow(vault, "sales")
     assert "research, software" in problem.value.hint
+
+
+def test_unknown_failure_modes_are_named_and_those_of_the_vault_are_known(vault: Vault) -> None:
+    modes = vault.root / "governance/failures.yaml"
+    modes.write_text("sinking:\n  signs: [water]\n  actions: [Bail.]\n")
+    software = vault.root / "workflows/software.yaml"
+    text = software.read_text()
+    software.write_text(text.replace("failure_modes: [", "failure_modes: [sinking, burning, "))
+    (found,) = check_workflows(vault, "software")
+    (missing,) = found.missing
+    assert missing.startswith("failure_modes: 'burning' is no failure mode; the modes are context-exhaustion, loop")
+    modes.write_text("sinking: 3\n")
+    (broken,) = check_workflows(vault, "software")
+    assert "governance/failures.yaml:1 cannot be read" in broken.missing[0]

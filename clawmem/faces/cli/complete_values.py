@@ -102,14 +102,29 @@ def _suites(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(name, "") for name in suite_names(runtime.vault()) if name.startswith(prefix)]
 
 
+def _failure_modes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    from clawmem.memory.failure_modes import read_modes
+
+    modes = read_modes(runtime.vault()).modes.values()
+    return [(one.id, one.about or "") for one in modes if one.id.startswith(prefix)]
+
+
+def _principles(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    from clawmem.governance.principles import read_principles
+
+    return [(one.id, one.rule) for one in read_principles(runtime.vault()) if one.id.startswith(prefix)]
+
+
 SOURCES: dict[str, _Source] = {
     "agent": _agents,
     "category": _categories,
     "entity": _entities,
     "fact": _facts,
+    "failure mode": _failure_modes,
     "fact or entity": _nodes,
     "file": _files,
     "predicate": _predicates,
+    "principle": _principles,
     "proposal": _proposals,
     "setting": _keys,
     "value of a setting": _setting_values,

@@ -6,8 +6,10 @@ import json
 from collections.abc import Collection, Sequence
 
 from clawmem.index.search.channels import FactFilter, condition_of
+from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.schema import QUARANTINE_PACE, tags_column
 from clawmem.index.tables.store import Index
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 
 _SCOPED = f"realm != '' AND pace != {QUARANTINE_PACE}"
 
@@ -36,6 +38,23 @@ def guardrail_rows(index: Index, wanted: FactFilter) -> list[int]:
         f" AND {condition} ORDER BY weight DESC, timestamp DESC, n"
     )
     return [n for (n,) in index.database.execute(query, values)]
+
+
+def all_guardrails(index: Index) -> list[PlacedFact]:
+    """Return the current guardrails of everybody and of every agent, the most important and newest first, without those
+    in quarantine."""
+    query = (
+        f"SELECT {FACT_COLUMNS} FROM fact INDEXED BY fact_guardrail WHERE category = 'guardrail'"
+        f" AND pace != {QUARANTINE_PACE} AND status IN ('{ACTIVE}', '{ARCHIVED}')"
+        " ORDER BY weight DESC, timestamp DESC, n"
+    )
+    return [fact_from_row(row) for row in index.database.execute(query)]
+
+
+def quarantined_guardrails(index: Index) -> set[str]:
+    """Return the ids of the guardrails in quarantine."""
+    query = f"SELECT id FROM fact INDEXED BY fact_guardrail WHERE category = 'guardrail' AND pace = {QUARANTINE_PACE}"
+    return {fact_id for (fact_id,) in index.database.execute(query)}
 
 
 def facts_of_day(index: Index, category: str, agent: str, day: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clawmem.memory.pages.guardrails import GuardrailPagesResult, refresh_guardrail_pages
 from clawmem.memory.pages.memory_page import MemoryPageResult, refresh_memory_page
 from clawmem.memory.pages.summaries import SummariesResult, refresh_pages
 from clawmem.memory.writing import writing
@@ -19,3 +20,9 @@ def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> Memor
     """Update MEMORY.md in one commit: see refresh_memory_page."""
     with writing(vault, caller, "memory", dry_run=dry_run) as work:
         return refresh_memory_page(work, dry_run)
+
+
+def refresh_guardrails(vault: Vault, caller: Caller, dry_run: bool = False) -> GuardrailPagesResult:
+    """Update the pages of guardrails in one commit: see refresh_guardrail_pages."""
+    with writing(vault, caller, "guardrails", dry_run=dry_run) as work:
+        return refresh_guardrail_pages(work, dry_run)

@@ -72,6 +72,7 @@ def _applied(head: str, commit: str, rescue: RescueRef, look: FileStates | None)
 def regenerate_pages(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:
     """Regenerate the pages that both sides had rewritten, from the current facts. Return the commits."""
     from clawmem.memory.pages import (
+        guardrails,  # few merges need them
         memory_page,  # few merges need them
         summaries,  # few merges need them
     )
@@ -82,4 +83,6 @@ def regenerate_pages(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:
         work.update_index()
     if memory_page.PATH in stale:
         made.append(memory_page.refresh_memory_page(work).commit)
+    if any(path.endswith(f"/{guardrails.PAGE}") for path in stale):
+        made.append(guardrails.refresh_guardrail_pages(work).commit)
     return tuple(filter(None, made))

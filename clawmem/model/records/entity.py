@@ -42,6 +42,11 @@ def check_agent(text: str) -> str:
     return text
 
 
+def is_agent(text: str) -> bool:
+    """Return whether a text is an agent id."""
+    return _AGENT.fullmatch(text) is not None
+
+
 def check_name(text: str) -> str:
     """Return a normalized entity name. Raise InvalidInput if it is not one or leads outside the vault."""
     given = unicodedata.normalize("NFC", text.strip()).lower().strip("/")

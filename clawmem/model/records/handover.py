@@ -47,7 +47,11 @@ _DECISION = _object(
     entity=_TEXT, tags=_TEXTS, scope=_SCOPE,
     against={**_TEXT, "description": "Id of an earlier decision that this one goes against."},
 )  # fmt: skip
-_GUARDRAIL = _object(("rule", "why"), rule=_TEXT, why=_TEXT, failure_mode=_TEXT)
+_GUARDRAIL = _object(
+    ("rule", "why"), rule=_TEXT, why=_TEXT, failure_mode=_TEXT,
+    agents={**_TEXTS, "description": "The agents for which it holds; the default is everybody."},
+    evidence={**_TEXTS, "description": "Ids of what led to it: failures, facts, events."},
+)  # fmt: skip
 _KNOWLEDGE = _object(("entity", "claim"), entity=_TEXT, claim=_TEXT, confidence=_RATIO, source=_TEXT)
 _LISTS = {
     "lessons": {"type": "array", "items": _LESSON, "description": "Rules for next time, one sentence each."},

@@ -23,6 +23,7 @@ from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import last_access
 from clawmem.model.pages import context_frame as frame
+from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.search.priority import PriorityFactors, priority_factors
@@ -87,7 +88,7 @@ def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[Scop
 def read_guardrails(vault: Vault, on: TierCounts, wish: ContextRequest, rows: Sequence[int]) -> list[ScopedFact]:
     """Return the guardrails in some rows that hold for the caller, the most important first: a guardrail whose details
     name `agents` holds for these only."""
-    found = [one for one in _read(on, wish, set(rows), {}, 1) if _holds_for(one.placed.fact, wish.caller.agent)]
+    found = [one for one in _read(on, wish, set(rows), {}, 1) if holds_for(one.placed.fact, wish.caller.agent)]
     return sorted(_with_staleness(vault, on, wish, found), key=lambda one: rows.index(one.n))
 
 
@@ -173,11 +174,6 @@ def _section(fact: Fact) -> str:
 
 def _always(fact: Fact) -> bool:
     return (fact.importance or 0.0) >= _ALWAYS
-
-
-def _holds_for(fact: Fact, agent: str | None) -> bool:
-    named = (fact.details or {}).get("agents")
-    return not isinstance(named, list) or not named or agent in named
 
 
 def _with_staleness(

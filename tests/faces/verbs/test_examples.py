@@ -119,6 +119,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     run = call("clawmem eval run memory --size 1 --arm memory")["runs"][0]["id"]
     lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
     decision = call("clawmem decision add 'Stream uploads.' --why 'Memory.'")["facts"][0]["id"]
+    guardrail = call("clawmem guardrail add 'Ask first.' --why 'A loss.'")["guardrail"]["id"]
     session = call("clawmem session start --task boats")["session"]["id"]
     call("clawmem task add 'Paint the boat'")
     checksum = hashlib.sha256(PROGRAMS["tickets"].encode()).hexdigest()
@@ -133,6 +134,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "ses_1a2b": session,
         "fact_lesson": lesson,
         "fact_decision": decision,
+        "fact_guardrail": guardrail,
     }
 
 

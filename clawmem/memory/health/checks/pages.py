@@ -14,6 +14,7 @@ from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
 from clawmem.model.records.entity import is_entity_name, name_of_path, summary_path, title_of
 from clawmem.model.records.layout import CATALOG, SETTINGS
+from clawmem.model.records.yaml_lines import line_of_key
 from clawmem.model.settings.settings import settings_from_mapping
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
@@ -139,7 +140,7 @@ def settings_problems(text: str) -> Iterator[HealthProblem]:
     if not isinstance(mapping, dict) or "format" not in mapping:
         yield HealthProblem(WARNING, "format", SETTINGS, None, "The file does not name its format; 1 is assumed.")
     for key in settings.unknown:
-        line = _line_of(text, str(key))
+        line = line_of_key(text, str(key))
         yield HealthProblem(WARNING, "settings", SETTINGS, line, f"There is no setting '{key}'; it has no effect.")
 
 
@@ -155,7 +156,7 @@ def _yaml_problem(check: str, path: str, text: str, problem: ClawmemError) -> He
     if isinstance(problem, Unreadable):
         return HealthProblem(ERROR, check, path, problem.line, f"The file {_why(problem)}.")
     named = _QUOTED.search(problem.message)
-    line = _line_of(text, named[1] or named[2]) if named else None
+    line = line_of_key(text, named[1] or named[2]) if named else None
     return HealthProblem(ERROR, check, path, line, problem.message.removeprefix(f"{path}: "))
 
 
@@ -165,16 +166,3 @@ def _reason(problem: Unreadable) -> str:
 
 def _why(problem: Unreadable) -> str:
     return _reason(problem).removeprefix("it ")
-
-
-def _line_of(text: str, key: str) -> int | None:
-    """The line on which the last part of a dotted key stands below the parts before it."""
-    line: int | None = None
-    lines = text.split("\n")
-    for part in key.split("."):
-        start = line or 0
-        wanted = re.compile(rf"""\s*['"]?{re.escape(part)}['"]?\s*:""")
-        line = next((number for number in range(start + 1, len(lines) + 1) if wanted.match(lines[number - 1])), None)
-        if line is None:
-            return None
-    return line

@@ -1,0 +1,131 @@
+"""`clawmem guardrail list|show|add`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import FACT, PROJECT, SCOPE, WORKFLOW, Parameter
+from clawmem.governance.guardrails import GuardrailUse, add_guardrail, list_guardrails, show_guardrail
+from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.facts.reach import SCOPES, check_scope
+from clawmem.model.language.text import counted
+from clawmem.model.pages.guardrail_page import agents_of
+
+
+def list_(call: Call) -> Answer:
+    """List the guardrails: since when each holds, how many contexts it led, and how often its failure came back since.
+    With --agent, those that hold for the agent."""
+    done = list_guardrails(call.runtime.vault(), call.runtime.caller())
+    lines = [f"{one.guardrail.fact.id}  {one.guardrail.fact.fact} ({_in_words(one)})" for one in done.guardrails]
+    talk = () if lines else ("There are no guardrails.",)
+    return Answer({"guardrails": [_data(one) for one in done.guardrails]}, lines, done.notices, talk=talk)
+
+
+def show(call: Call, fact: str) -> Answer:
+    """Show a guardrail: its reason and evidence, for whom it holds, how often it was served, and each failure since."""
+    done = show_guardrail(call.runtime.vault(), call.runtime.caller(), fact)
+    one = done.guardrails[0]
+    held = one.guardrail.fact.details or {}
+    lines = [f"{one.guardrail.fact.id}  {one.guardrail.fact.fact}"]
+    lines += [f"why: {held['why']}"] if held.get("why") else []
+    lines += [f"status: {one.guardrail.fact.status}", _in_words(one)]
+    lines += [f"evidence: {' '.join(map(str, held['evidence']))}"] if held.get("evidence") else []
+    lines += [f"came back: {each.timestamp}  {each.id}  {each.note or ''}".rstrip() for each in one.came_back]
+    return Answer({"guardrail": _data(one)}, lines, done.notices)
+
+
+def add(
+    call: Call,
+    rule: str,
+    why: str,
+    failure_mode: str | None,
+    agents: list[str] | None,
+    evidence: list[str] | None,
+    workflow: str | None,
+    scope: str | None,
+    project: str | None,
+) -> Answer:
+    """Store a guardrail. It leads every context that it holds for, and no budget cuts it. One that an agent gives waits
+    for a person."""
+    check_scope(scope, "a workflow", "a project")
+    fields = {"workflow": workflow, "scope": scope, "project": project}
+    if scope is None and (project or workflow):
+        fields["scope"] = "project" if project else "team"
+    given = {key: value for key, value in fields.items() if value is not None}
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    done = add_guardrail(vault, caller, rule, why, failure_mode, agents or (), evidence or (), given)
+    placed = done.guardrail
+    data = {
+        "outcome": done.outcome,
+        "guardrail": fact_data(placed.fact, placed.entity) if placed else None,
+        "proposal": done.proposal.id if done.proposal else None,
+        "commit": done.commit,
+    }
+    line = f"{done.outcome}  {placed.fact.id}  {placed.fact.fact}" if placed else ""
+    if done.proposal is not None:
+        line = f"proposed, waits for a person: {done.proposal.id}  {done.proposal.says}"
+    return Answer(data, [line], done.notices)
+
+
+def _in_words(one: GuardrailUse) -> str:
+    fact = one.guardrail.fact
+    mode = (fact.details or {}).get("failure_mode")
+    said = [f"for {', '.join(agents_of(fact)) or 'everybody'}", f"since {fact.timestamp[:10]}"]
+    said.append(f"served {counted(fact.access_count, 'time')}")
+    if mode:
+        times = len(one.came_back)
+        said.append(f"{mode} came back {counted(times, 'time')}" if times else f"{mode} did not come back")
+    return ", ".join(said)
+
+
+def _data(one: GuardrailUse) -> dict[str, Any]:
+    fact, held = one.guardrail.fact, one.guardrail.fact.details or {}
+    return {
+        **fact_data(fact, one.guardrail.entity),
+        "why": held.get("why"),
+        "failure_mode": held.get("failure_mode"),
+        "agents": list(agents_of(fact)),
+        "evidence": [str(each) for each in held.get("evidence") or ()],
+        "served": fact.access_count,
+        "last_served": fact.last_accessed,
+        "came_back": [each.id for each in one.came_back],
+        "last_failure": one.came_back[-1].timestamp if one.came_back else None,
+    }
+
+
+_GUARDRAIL = {
+    "...": "fact", "why": (str, None), "failure_mode": (str, None), "agents": [str], "evidence": [str], "served": int,
+    "last_served": (str, None), "came_back": [str], "last_failure": (str, None),
+}  # fmt: skip
+
+VERB = {
+    "list": Command(list_, (), {"guardrails": [_GUARDRAIL]}, ("clawmem guardrail list",), ("guardrails",)),
+    "show": Command(
+        show, (FACT,), {"guardrail": _GUARDRAIL}, ("clawmem guardrail show fact_guardrail",), ("guardrail",)
+    ),
+    "add": Command(
+        add,
+        (
+            Parameter("rule", "The rule in one sentence, or - for stdin.", required=True, stdin=True),
+            Parameter("why", "The reason.", ("--why",), required=True),
+            Parameter(
+                "failure_mode", "The failure mode that it prevents.", ("--failure-mode",), completes="failure mode"
+            ),
+            Parameter(
+                "agents",
+                "An agent for which it holds; may be repeated. The default is everybody.",
+                ("--for",),
+                repeated=True,
+                metavar="AGENT",
+                completes="agent",
+            ),
+            Parameter("evidence", "The id of what led to it; may be repeated.", ("--evidence",), repeated=True),
+            WORKFLOW._replace(help="The workflow for which it holds; the default is all."),
+            SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody."),
+            PROJECT._replace(help="The project for which it holds; the default is all."),
+        ),
+        {"outcome": str, "guardrail": ("fact", None), "proposal": (str, None), "commit": (str, None)},
+        ("clawmem guardrail add 'Never push to the main branch.' --why 'A release was lost.' --for coder",),
+    ),
+}
