@@ -42,7 +42,8 @@ SHARED: dict[str, Shape] = {
         "status": {"active", "superseded", "retracted", "archived", "proposed"}, "access_count": int,
         "last_accessed": (str, None), "superseded_by": (str, None),
         **_STATED,
-        "entity": str, "proposal?": str, "conflicts_with?": [str], "quarantined?": str, str: object,
+        "entity": str, "proposal?": str, "conflicts_with?": [str], "quarantined?": str,
+        "reviewed?": {False}, "in_doubt?": str, str: object,
     },
     "event": {
         "id": str, "timestamp": str, "role": str, "text": str, "speaker?": str, "session?": str, "agent?": str,

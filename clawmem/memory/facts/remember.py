@@ -174,7 +174,7 @@ class FactPlanner:
         said = self._resolved(without_approval(draft.fact))
         if place is not None:
             return self._reinforce(batch, place, said, entity)
-        fact = with_identity(said, work.caller, self._new_id())
+        fact = self._based(with_identity(said, work.caller, self._new_id()))
         proposed = self._quarantined(fact, entity) if fact.trust != "user" else None
         if proposed is not None:
             return proposed
@@ -214,6 +214,14 @@ class FactPlanner:
         self.notices += notices
         return fact
 
+    def _based(self, fact: Fact) -> Fact:
+        """Return the fact with the record of its changed premises. Most facts rest on no other."""
+        if not fact.links:
+            return fact
+        from clawmem.memory.facts.premises import with_own_record
+
+        return with_own_record(self._work, fact)
+
     def _reinforce(
         self, batch: _EntityBatch, place: int, said: Fact, entity: str
     ) -> tuple[RememberedFact, Change | None]:
@@ -227,6 +235,8 @@ class FactPlanner:
         more, other = changed_fields(known, richer), ignored_fields(said, richer)
         self.notices += [f"{known.id} was already known; added to it: {', '.join(more)}"] if more else []
         self.notices += [f"{known.id} was already known; not changed: {', '.join(other)}"] if other else []
+        if richer.links != known.links:
+            richer = self._based(richer)
         if richer == known:
             return RememberedFact(known, entity, "noop"), None
         batch.put(richer, place)

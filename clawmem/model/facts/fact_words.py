@@ -8,8 +8,9 @@ from typing import Any
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
+from clawmem.model.facts.labels import UNREVIEWED, change_labels, trust_label
 from clawmem.model.facts.reach import PROJECT, project_name, scope_of
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
+from clawmem.model.lifecycle.premises import doubt_words
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 
@@ -31,15 +32,21 @@ def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str,
         record["quarantined"] = rule
     if against:
         record["conflicts_with"] = list(against)
+    if trust_label(fact) == UNREVIEWED:
+        record["reviewed"] = False
+    doubt = doubt_words(fact)
+    if doubt:
+        record["in_doubt"] = doubt
     return record
 
 
 def origin_warnings(fact: Fact) -> list[str]:
-    """Return warnings about a fact's origin: it comes from outside, or it is quarantined."""
+    """Return what is to be known about a fact's origin: how far to trust it, or that it is quarantined."""
     rule = quarantine_rule(fact)
     if rule:
         return [f"quarantined: from {fact.trust} and reads as an order: {rule}"]
-    return [OUTSIDE_WARNING] if fact.trust == EXTERNAL else []
+    trust = trust_label(fact)
+    return [trust] if trust else []
 
 
 def project_words(fact: Fact) -> list[str]:
@@ -55,7 +62,7 @@ def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
     remarks += project_words(fact)
     if fact.status != "active":
         remarks.append(fact.status)
-    remarks += origin_warnings(fact)
+    remarks += [*origin_warnings(fact), *change_labels(fact)]
     if fact.valid_from:
         remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
     if fact.valid_to:

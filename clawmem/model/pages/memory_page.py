@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
+from clawmem.model.facts.labels import labels
 from clawmem.model.facts.reach import PROJECT, scope_of
 from clawmem.model.facts.validity import PLANS, is_over
 from clawmem.model.language.dates import days_between, moment_of
@@ -108,7 +109,10 @@ def _remark(section: PageSection, number: int) -> str:
 
 def _lines(facts: Sequence[Fact], order: Callable[[Fact], tuple[object, ...]]) -> tuple[str, ...]:
     newest = sorted(sorted(facts, key=lambda fact: fact.id), key=lambda fact: fact.timestamp, reverse=True)
-    return tuple(f"- {one_line(fact.fact)} ({fact_dates(fact)}, {fact.id})" for fact in sorted(newest, key=order))
+    return tuple(
+        f"- {one_line(fact.fact)} ({', '.join([fact_dates(fact), *labels(fact), fact.id])})"
+        for fact in sorted(newest, key=order)
+    )
 
 
 def _by_importance(fact: Fact) -> tuple[object, ...]:

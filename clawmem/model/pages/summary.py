@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
+from clawmem.model.facts.labels import labels
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.tiers import HOT, WARM, tier_of
@@ -176,7 +177,7 @@ def _tier_block(tier: str, facts: Sequence[Fact]) -> str:
 
 
 def _fact_line(fact: Fact) -> str:
-    return f"- {one_line(fact.fact)} ({fact_dates(fact)}, {fact.id})"
+    return f"- {one_line(fact.fact)} ({', '.join([fact_dates(fact), *labels(fact), fact.id])})"
 
 
 def _rest(name: str, shown: int, total: int) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from clawmem.model.facts.fact import Fact, since_or_from
+from clawmem.model.facts.labels import labels
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, visible
@@ -40,9 +41,10 @@ _REMARK = f", {OUTSIDE_WARNING}"
 
 
 def context_line(fact: Fact) -> str:
-    """Return the fact as a line of context, with the time when it was true, else the day on which it was said."""
-    remark = _REMARK if fact.trust == EXTERNAL else ""
-    return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{remark})\n"
+    """Return the fact as a line of context, with its labels and the time when it was true, else the day on which it was
+    said."""
+    remarks = ", ".join([fact_dates(fact), *labels(fact)])
+    return f"- {servable(fact.fact)} ({servable(remarks)})\n"
 
 
 def event_line(event: Event, words: Sequence[str] = ()) -> str:

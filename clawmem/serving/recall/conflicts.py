@@ -22,7 +22,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
 from clawmem.model.facts.claim_signs import may_claim
 from clawmem.model.facts.reach import scope_of
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
+from clawmem.model.facts.labels import labels
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import fact_dates, servable
@@ -175,7 +175,7 @@ def _mark(fact_id: str, conflict: FactConflict, placed: Mapping[int, PlacedFact]
 
 
 def _against(fact_id: str, rival: PlacedFact) -> str:
-    remark = f", {OUTSIDE_WARNING}" if rival.fact.trust == EXTERNAL else ""
+    remark = "".join(f", {label}" for label in labels(rival.fact))
     scope = scope_of(rival.fact)
     remark = f", scope {scope}{remark}" if scope else remark
     text = f"{servable(rival.fact.fact)} ({fact_dates(rival.fact)}, {rival.fact.id}{remark})"
