@@ -21,8 +21,8 @@ from clawmem.index.tables.disputes import disputed_with, open_disputes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
 from clawmem.model.facts.claim_signs import may_claim
-from clawmem.model.facts.reach import scope_of
 from clawmem.model.facts.labels import labels
+from clawmem.model.facts.reach import scope_of
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import fact_dates, servable
