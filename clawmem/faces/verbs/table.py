@@ -17,6 +17,7 @@ VERBS = {
     "revoke": "Withdraw everything that came from one origin.",
     "merge": "Merge two or more facts into one.",
     "link": "Link two facts.",
+    "impact": "Show everything that rests on a fact.",
     "graph": "Follow the links between facts and entities.",
     "note": "Add a line to the daily note.",
     "ingest": "Import events into the ledger, verbatim.",
