@@ -1,19 +1,25 @@
-"""Run a program of somebody else once: without a shell, in an empty folder, within limits of time and output."""
+"""Run a program of somebody else once: without a shell, within limits of time and output."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple
 
 # Seconds between two looks at the program, and for what it wrote last.
 _PAUSE, _LAST_WORDS = 0.02, 0.5
+# Seconds in which the processes that a program left behind have to be gone.
+_LEFT_SECONDS = 2.0
+# The option of Linux' prctl by which the orphans of all descendants become children of this process.
+_SET_CHILD_SUBREAPER = 36
 
 
 class ProgramRun(NamedTuple):
@@ -34,22 +40,46 @@ def run_within_limits(
     After `seconds`, or more than `most` bytes on stdout, it and every process that it started in its process group are
     killed. At most `most_errors` bytes of stderr are kept. Raise OSError if the program cannot be started.
     """
-    started = time.monotonic()
     with TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as folder:
-        pipe = subprocess.PIPE
-        process = subprocess.Popen(
-            words, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=dict(environment),
-            start_new_session=True,
-        )  # fmt: skip
-        output, errors = bytearray(), bytearray()
-        readers: list[threading.Thread] = []
-        try:
-            readers = _start_threads(process, given, (output, most), (errors, most_errors))
-            code = _wait(process, readers[0], output, most, started + seconds)
-        finally:
-            _kill_group(process)
-            for reader in readers:
-                reader.join(1)
+        return _run(words, given, seconds, environment, Path(folder), (most, most_errors))
+
+
+def run_in_folder(
+    words: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str], most: int, most_errors: int
+) -> ProgramRun:
+    """Run the program once in a folder, without input, within the limits of `run_within_limits`.
+
+    On Linux, processes that left its process group are killed, too. No thread may start a process meanwhile."""
+    with _orphans_killed() as kill_orphans:
+        return _run(words, b"", seconds, environment, folder, (most, most_errors), kill_orphans)
+
+
+def _run(
+    words: Sequence[str],
+    given: bytes,
+    seconds: float,
+    environment: Mapping[str, str],
+    folder: Path,
+    limits: tuple[int, int],
+    kill_orphans: Callable[[], None] = lambda: None,
+) -> ProgramRun:
+    started = time.monotonic()
+    most, most_errors = limits
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        words, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=dict(environment),
+        start_new_session=True,
+    )  # fmt: skip
+    output, errors = bytearray(), bytearray()
+    readers: list[threading.Thread] = []
+    try:
+        readers = _start_threads(process, given, (output, most), (errors, most_errors))
+        code = _wait(process, readers[0], output, most, started + seconds)
+    finally:
+        _kill_group(process)
+        kill_orphans()
+        for reader in readers:
+            reader.join(1)
     took = round((time.monotonic() - started) * 1000)
     return ProgramRun(bytes(output[:most]), bytes(errors[:most_errors]), code, len(output) > most, took)
 
@@ -107,3 +137,55 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+@contextmanager
+def _orphans_killed() -> Iterator[Callable[[], None]]:
+    """Yield a function that kills what the programs that were started meanwhile left behind.
+
+    Their orphans become children of this process, whatever their process group. Those in another session than this
+    process are not its own."""
+    if sys.platform != "linux":
+        yield lambda: None
+        return
+    import ctypes  # few runs need it
+
+    prctl = ctypes.CDLL(None).prctl
+    before = {one for one, _, _ in _processes()}
+    prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield lambda: _kill_left_behind(before)
+    finally:
+        prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def _kill_left_behind(before: set[int]) -> None:
+    ends = time.monotonic() + _LEFT_SECONDS
+    while (left := _left_behind(before)) and time.monotonic() < ends:
+        for one in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(one, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(one, os.WNOHANG)
+        time.sleep(_PAUSE / 4)
+
+
+def _left_behind(before: set[int]) -> set[int]:
+    """Return the new processes of other sessions that are children of this process, and all their descendants."""
+    fresh = [one for one in _processes() if one[0] not in before]
+    session = os.getsid(0)
+    found = {process for process, parent, its in fresh if parent == os.getpid() and its != session}
+    while more := {process for process, parent, _ in fresh if parent in found} - found:
+        found |= more
+    return found
+
+
+def _processes() -> list[tuple[int, int, int]]:
+    """Return process id, parent and session of each process."""
+    found = []
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError, ValueError):
+                fields = (place / "stat").read_bytes().rpartition(b")")[2].split()
+                found.append((int(place.name), int(fields[1]), int(fields[3])))
+    return found

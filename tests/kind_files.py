@@ -46,6 +46,11 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "session record": ("agents/cli/sessions/s1.json", b'{"id": "s1"}\n', b'{"name": "s1"}\n'),
     "scratchpad": ("agents/cli/scratchpads/boat.md", b"# Boat\n\n## Goal\n\nPaint it.\n", CONFLICT),
     "workflow": ("workflows/boats.yaml", b"title: Boats\n", b"title: [Boats\n"),
+    "task": (
+        "tasks/paint-the-boat.md",
+        b"---\ntitle: Paint the boat\nstate: open\n---\n\n## Acceptance\n\n- [ ] It is blue.\n",
+        b"---\ntitle: Paint the boat\nstate: started\n---\n",
+    ),
     "proposal": ("review/prop_0000abcd.json", PROPOSAL, b'{"id": "prop_0000abcd"}\n'),
 }
 for room in ROOMS:

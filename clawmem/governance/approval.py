@@ -31,6 +31,7 @@ from clawmem.model.proposals.promotion import (
     without_place,
 )
 from clawmem.model.proposals.proposal import (
+    DECIDE,
     END,
     LINE,
     MERGE,
@@ -78,6 +79,8 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
         return _predicate(work, proposal.entry)
     if proposal.does == LINE and proposal.line:
         return _line(work, proposal.line)
+    if proposal.does == DECIDE:
+        return ApprovalPlan((), (), {}, proposal.entity or proposal.id)
     _refuse_agent(work, proposal)
     targets = [_target(work, one, proposal) for one in proposal.targets]
     if proposal.does == PROMOTE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted, Refused
@@ -23,6 +24,7 @@ from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement
+from clawmem.model.proposals.kinds import BY_KIND
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
@@ -95,7 +97,7 @@ def approve(
             return _already_decided(work, proposal)
         plan = plan_approval(work, proposal, because, beside)
         decided = _decided(proposal, APPROVED, caller, because)
-        change = _change(work, decided, plan, "approved")
+        change = _change(work, decided, with_effects(work, decided, plan), "approved")
         # Other machines may trust this person, so the commit names them as author.
         author = change.author or user_identity(vault)
         commits = work.commit([change._replace(author=author)])
@@ -110,8 +112,19 @@ def reject(vault: Vault, reference: str, caller: Caller, reason: str) -> ReviewO
         if proposal.status == REJECTED:
             return _already_decided(work, proposal)
         decided = _decided(proposal, REJECTED, caller, because)
-        commits = work.commit([_change(work, decided, ApprovalPlan((), (), {}, proposal.id), "rejected")])
+        plan = with_effects(work, decided, ApprovalPlan((), (), {}, proposal.id))
+        commits = work.commit([_change(work, decided, plan, "rejected")])
         return ReviewOutcome(decided, (), (), commits[-1], work.notices)
+
+
+def with_effects(work: WriteScope, decided: Proposal, plan: ApprovalPlan) -> ApprovalPlan:
+    """Return the plan with what the kind of the proposal adds to a decision, such as a page to compile."""
+    named = BY_KIND[decided.kind].on_decision
+    if not named:
+        return plan
+    module, _, function = named.partition(":")
+    more = getattr(import_module(f"clawmem.{module}"), function)(work, decided, plan.facts)
+    return plan._replace(writes={**plan.writes, **more})
 
 
 def _find(work: WriteScope, reference: str, wanted: str) -> Proposal:

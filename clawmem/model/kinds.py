@@ -32,8 +32,8 @@ OWN, LIFE, RECORDS, CONFIGURATION, ALL, EVERYONE = "own", "life", "records", "se
 # Checks by `doctor`: a table in `memory/health/checks/reading.py` has a function for each. PARSE reports what `parse`
 # raises and is enough for most kinds.
 FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG = "facts", "events", "summary", "proposal", "settings", "catalog"
-REDACTIONS, PARSE, NONE = "redactions", "parse", "none"
-CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, PARSE, NONE)
+REDACTIONS, PARSE, NONE, TASK = "redactions", "parse", "none", "task"
+CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, TASK, PARSE, NONE)
 
 # How the index takes the file in: a table in `index/tables/intake.py` has a function for each but NONE.
 PAGE, ACCESSES = "page", "accesses"
@@ -56,7 +56,7 @@ MERGES = (
     YAML,
     NAMES,
     TEXT,
-    *(SESSION, DIGESTION),
+    *(SESSION, DIGESTION, TASK),
 )
 
 # What undo does: fact by fact, event by event, with the entity (SUMMARY), line by line (NOTE), a whole page but for its
@@ -80,7 +80,7 @@ class FileKind(NamedTuple):
     """One kind of vault file.
 
     patterns: the paths. `*` is any text within a name, `**` any number of folders, `{day}` a date, `{undated}` no date,
-        `{root}` a PARA root, `{version}` a name that a merge gave to the other version of a file.
+        `{root}` a PARA root, `{task}` no README, `{version}` a name that a merge gave to the other version of a file.
     parse: `(data, path, yaml) -> value`; raises Unreadable or ConflictMarkers, naming the line.
     render: `(value) -> bytes`, or AS_WRITTEN.
     limit: the most bytes that are read.
@@ -247,6 +247,10 @@ KINDS: tuple[FileKind, ...] = (
     ),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
     _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
+    FileKind(
+        "task", ("tasks/{task}.md",), "records.task:parse_task", "records.task:render_task",
+        TASK, TASK, MIXED, NONE, FILE, (RECORDS,),
+    ),
     PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip
@@ -342,4 +346,5 @@ _PLACEHOLDERS: dict[str, Callable[[str], bool]] = {
     "{undated}": lambda text: not _is_day(text),
     "{root}": ROOTS.__contains__,
     "{version}": is_other_version,
+    "{task}": lambda text: text.casefold() != "readme",
 }

@@ -35,6 +35,7 @@ VERBS = {
     "stale": "List facts that somebody should check.",
     "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",
+    "evaluate": "Check a task against its acceptance list, and allow the commands that do it.",
     "tier": "Show the tier of a fact, and why.",
     "analytics": "Show which facts are asked for, and which never.",
     "log": "Show the history of the vault, an entity or a fact.",

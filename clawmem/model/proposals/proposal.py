@@ -9,14 +9,14 @@ from clawmem.model.facts.catalog import Predicate
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import PROPOSAL_PREFIX, Entropy, new_id
 from clawmem.model.language.text import normal
+from clawmem.model.proposals.kinds import KINDS as KINDS
 
-KINDS = ("fact", "conflict", "predicate", "promotion", "guardrail", "tacit")
 OPEN, APPROVED, REJECTED = "open", "approved", "rejected"
 STATES = (OPEN, APPROVED, REJECTED)
 
 ADD, SUPERSEDE, MERGE, END = "add", "supersede", "merge", "end"
-RETRACT, PREDICATE, LINE, PROMOTE = "retract", "predicate", "line", "promote"
-ACTIONS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE, PROMOTE)
+RETRACT, PREDICATE, LINE, PROMOTE, DECIDE = "retract", "predicate", "line", "promote", "decide"
+ACTIONS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE, PROMOTE, DECIDE)
 
 PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
@@ -52,19 +52,25 @@ class PromotionWorth(NamedTuple):
 
 
 class ReviewDecision(NamedTuple):
-    """Who decided on a proposal, when, and why."""
+    """Who decided on a proposal, when, and why.
+
+    `by` is a git identity (`Name <address>`) or an agent. `delegated_by` is the person who delegated the decision to
+    that agent. `signed` means that the settings required a signed commit.
+    """
 
     by: str
     at: str
     reason: str | None = None
+    delegated_by: str | None = None
+    signed: bool = False
 
 
 class Proposal(NamedTuple):
     """A change that waits. `says` is the change in a sentence, and `why` is the reason for waiting.
 
     `does` is the action: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate
-    (`entry`), line (`line`), or promote (with `worth`; one target, or a fact that is not stored yet). If `entity` is
-    None, it is chosen on approval.
+    (`entry`), line (`line`), promote (with `worth`; one target, or a fact that is not stored yet), or decide (nothing
+    but the decision). If `entity` is None, it is chosen on approval. `details` is what only the kind knows.
     """
 
     id: str
@@ -83,6 +89,7 @@ class Proposal(NamedTuple):
     worth: PromotionWorth | None = None
     source_event: str | None = None
     agent: str | None = None
+    details: Mapping[str, Any] | None = None
     decided: ReviewDecision | None = None
     extra: Mapping[str, Any] = {}
 

@@ -55,13 +55,20 @@ def proposal_to_record(proposal: Proposal) -> dict[str, Any]:
     record["line"] = proposal.line._asdict() if proposal.line else None
     record["worth"] = proposal.worth._asdict() if proposal.worth else None
     record.update(source_event=proposal.source_event, agent=proposal.agent)
-    record["decided"] = proposal.decided._asdict() if proposal.decided else None
+    record["details"] = dict(proposal.details) if proposal.details else None
+    record["decided"] = _decision_data(proposal.decided) if proposal.decided else None
     return {**{key: value for key, value in record.items() if value is not None}, **proposal.extra}
 
 
 def fact_data(fact: Fact) -> dict[str, Any]:
     """Return the record of a waiting fact, without the keys that only a stored fact has."""
     return {key: value for key, value in fact_to_record(fact).items() if key not in _GIVEN}
+
+
+def _decision_data(decided: ReviewDecision) -> dict[str, Any]:
+    record: dict[str, Any] = {"by": decided.by, "at": decided.at, "reason": decided.reason}
+    record |= {"delegated_by": decided.delegated_by} if decided.delegated_by else {}
+    return record | ({"signed": True} if decided.signed else {})
 
 
 def _entry_data(entry: CatalogEntry) -> dict[str, Any]:
@@ -114,6 +121,7 @@ def proposal_from_record(record: Mapping[str, Any]) -> Proposal:
     given["entry"] = _entry(_mapping(record, "entry"))
     given["line"] = _line(_mapping(record, "line"))
     given["worth"] = _worth(_mapping(record, "worth"))
+    given["details"] = _mapping(record, "details")
     given["decided"] = _ruling(_mapping(record, "decided"))
     extra = {key: value for key, value in record.items() if key not in Proposal._fields}
     return _complete(Proposal(**given)._replace(extra=extra))
@@ -188,8 +196,11 @@ def _day(text: str) -> str:
 def _ruling(held: Mapping[str, Any] | None) -> ReviewDecision | None:
     if held is None:
         return None
-    reason = _text(held, "reason", "decided") if held.get("reason") is not None else None
-    return ReviewDecision(_text(held, "by", "decided"), _text(held, "at", "decided"), reason)
+    reason, delegated_by = (
+        _text(held, key, "decided") if held.get(key) is not None else None for key in ("reason", "delegated_by")
+    )
+    signed = held.get("signed") is True
+    return ReviewDecision(_text(held, "by", "decided"), _text(held, "at", "decided"), reason, delegated_by, signed)
 
 
 def _mapping(record: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:

@@ -230,6 +230,8 @@ SETTINGS = (
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
     Setting("adapters.timeout_seconds", "float", 30.0, "how long an adapter may run, in seconds", 0.1, 3600),
+    Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
+    Setting("evaluate.output_bytes", "int", 1_000_000, "how many bytes an allowed command may write", 1, 100_000_000),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole

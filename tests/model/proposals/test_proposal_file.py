@@ -14,6 +14,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposal import (
     ADD,
     APPROVED,
+    DECIDE,
     LINE,
     PREDICATE,
     PROMOTE,
@@ -60,6 +61,10 @@ EVERY = (
     Proposal(
         "prop_00000001", "tacit", "Be brief.", "Said 3 times.", AT, LINE, line=PageLine("agents/x/TACIT.md", "- x")
     ),
+    Proposal(
+        "prop_00000001", "escalation", "Is it done?", "Undecided.", AT, DECIDE, details={"task": "fix", "workflow": "w"}
+    ),
+    CONFLICT._replace(status=APPROVED, decided=ReviewDecision("clerk", AT, None, "Ada <ada@example.org>", True)),
 )
 PATH = "review/prop_00000001.json"
 

@@ -17,14 +17,27 @@ from clawmem.memory.health.checks.pages import (
     settings_problems,
     text_problems,
 )
-from clawmem.memory.health.checks.problem import ERROR, HealthProblem
+from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.checks.review import FiledProposal, read_review, review_problems
 from clawmem.memory.health.checks.tree import VaultTree, walk
-from clawmem.model.kinds import CATALOG, EVENTS, FACTS, NONE, PARSE, PROPOSAL, REDACTIONS, SETTINGS, SUMMARY, handling
+from clawmem.model.kinds import (
+    CATALOG,
+    EVENTS,
+    FACTS,
+    NONE,
+    PARSE,
+    PROPOSAL,
+    REDACTIONS,
+    SETTINGS,
+    SUMMARY,
+    TASK,
+    handling,
+)
 from clawmem.model.language.text import normal
 from clawmem.model.records.bounds import UnreadFile, beyond_limit
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import Event
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
 
@@ -186,6 +199,16 @@ def _check_parse(path: str, data: bytes, book: _VaultReader) -> None:
         book.problems += parse_problems(path, data)
 
 
+def _check_task(path: str, data: bytes, book: _VaultReader) -> None:
+    before = len(book.problems)
+    _check_parse(path, data, book)
+    if not any(one.severity == ERROR for one in book.problems[before:]):
+        from clawmem.model.records.task import parse_task, task_warnings
+
+        told = task_warnings(parse_task(data, path, parse_yaml))
+        book.problems += [HealthProblem(WARNING, "task", path, line, says) for line, says in told]
+
+
 def _check_nothing(path: str, data: bytes, book: _VaultReader) -> None:
     """Files that nothing reads may hold anything."""
 
@@ -199,6 +222,7 @@ CHECKS: Mapping[str, Callable[[str, bytes, _VaultReader], None]] = {
     SETTINGS: _check_settings,
     CATALOG: _check_catalog,
     REDACTIONS: _check_redactions,
+    TASK: _check_task,
     PARSE: _check_parse,
     NONE: _check_nothing,
 }

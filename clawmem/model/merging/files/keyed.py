@@ -13,7 +13,7 @@ from clawmem.model.merging.policy import OURS
 _KEY = re.compile(r"(?P<indent>\s*)(?P<key>[\w.\"'-]+)\s*:(?P<value>.*)")
 _LIST = re.compile(r"\s*\[(.*)\]\s*")
 _ITEM = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|[^,]+')
-_REMARK = "# another machine had: "
+REMARK = "# another machine had: "
 _BORN = "created"
 
 
@@ -143,11 +143,11 @@ def _chosen(one: str, other: str, side: str | None) -> Lines:
     kept, gone = (one, other) if (side == OURS if side else one > other) else (other, one)
     if side is not None:
         return [kept]
-    return [f"{gone[: _depth(gone)]}{_REMARK}{gone.strip()}", kept]
+    return [f"{gone[: _depth(gone)]}{REMARK}{gone.strip()}", kept]
 
 
 def _whole(one: Lines, other: Lines, side: str | None) -> Lines:
     if side is not None:
         return one if side == OURS else other
     kept, gone = max(one, other), min(one, other)
-    return [*(f"{_REMARK}{line}" for line in gone if line.strip()), *kept]
+    return [*(f"{REMARK}{line}" for line in gone if line.strip()), *kept]

@@ -28,6 +28,7 @@ from clawmem.model.merging.files.records import (
     merged_session,
     summed_accesses,
 )
+from clawmem.model.merging.files.tasks import merge_task
 from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
 from clawmem.model.records.bounds import UnreadFile
 
@@ -162,6 +163,17 @@ def _note(file: FileVersions) -> MergedFile:
     return _page(file, is_note=True)
 
 
+def _task(file: FileVersions) -> MergedFile:
+    texts = _texts(file)
+    if texts is None:
+        return _either(file)
+    merged = merge_task(None if file.base is None else texts[0], texts[1], texts[2], file.policy.side)
+    told = _conflicts(TEXT, file.path, merged.conflicts)
+    if merged.rival:
+        told = (*told, MergeConflict(SETTING, file.path, None, f"{file.path} is {merged.rival}"))
+    return MergedFile(merged.text.encode(), told)
+
+
 def _yaml(file: FileVersions) -> MergedFile:
     texts, report = _texts(file), TextMergeReport()
     if texts is None:
@@ -200,6 +212,7 @@ RULES: Mapping[str, Callable[[FileVersions], MergedFile]] = {
     kinds.REDACTIONS: _object(merged_object),
     kinds.PAGE: _page,
     kinds.NOTE: _note,
+    kinds.TASK: _task,
     kinds.YAML: _yaml,
     kinds.NAMES: _names,
     kinds.TEXT: _text,

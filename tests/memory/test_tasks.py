@@ -1,0 +1,65 @@
+"""Reading tasks of a vault, and what doctor says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import AmbiguousId, NotFound, Unreadable
+from clawmem.memory.tasks import find_task, list_tasks
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+
+GOOD = "---\ntitle: {title}\npriority: {priority}\n---\n"
+
+
+@pytest.fixture
+def tasks(vault_root: Path) -> Path:
+    folder = vault_root / "tasks"
+    for name, title, priority in (("fix-login", "Fix the login", 3), ("fix-menu", "Fix the menu", 1)):
+        (folder / f"{name}.md").write_text(GOOD.format(title=title, priority=priority))
+    (folder / "README.md").write_text("# How we work\n")
+    return folder
+
+
+def test_tasks_are_listed_by_priority_and_found_by_their_names(tasks: Path, vault: Vault) -> None:
+    assert [one.slug for one in list_tasks(vault).tasks] == ["fix-menu", "fix-login"]
+    for name in ("fix-login", "tasks/fix-login.md", "Fix the login", "fix-l"):
+        assert find_task(vault, name).slug == "fix-login"
+    with pytest.raises(AmbiguousId):
+        find_task(vault, "fix")
+    with pytest.raises(NotFound):
+        find_task(vault, "paint")
+    with pytest.raises(NotFound):
+        find_task(vault, "..")
+
+
+def test_an_unreadable_task_hides_no_other(tasks: Path, vault: Vault) -> None:
+    (tasks / "odd.md").write_text("---\nstate: started\n---\n")
+    found = list_tasks(vault)
+    assert len(found.tasks) == 2
+    assert "tasks/odd.md:2" in found.notices[0]
+    with pytest.raises(Unreadable):
+        find_task(vault, "odd")
+
+
+def test_doctor_names_line_and_key(tasks: Path, clawmem: Command) -> None:
+    (tasks / "odd.md").write_text("---\nstate: started\n---\n")
+    (tasks / "idle.md").write_text("---\ntitle: Idle\nstate: working\n---\n")
+    said = clawmem("doctor").out
+    assert "tasks/odd.md:2" in said
+    assert "'state' is 'started'" in said
+    assert "tasks/idle.md:3" in said
+    assert "'holder' names nobody" in said
+
+
+def test_a_hand_edit_is_taken_in_and_a_wrong_one_is_named_and_kept(tasks: Path, clawmem: Command) -> None:
+    assert "committed 3 file(s) edited by hand" in clawmem("remember", "Grass is green.").err
+    page = (tasks / "fix-menu.md").read_text()
+    (tasks / "fix-menu.md").write_text(page.replace("priority: 1", "state: done"))
+    (tasks / "fix-login.md").write_text(page.replace("priority: 1", "state: finished"))
+    said = clawmem("remember", "Rain is wet.").err
+    assert "committed 1 file(s) edited by hand" in said
+    assert "tasks/fix-login.md:3 cannot be read: the key 'state' is 'finished'" in said
+    assert "finished" in (tasks / "fix-login.md").read_text()
