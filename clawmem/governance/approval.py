@@ -94,7 +94,7 @@ def plan_approval(work: WriteScope, proposal: Proposal, reason: str | None, besi
         raise Refused("Only a fact that contradicts others can be kept beside them.", "Approve it without --beside.")
     latest = _existing(proposal, targets)
     fact = latest.fact if latest else _new_fact(work, proposal.fact)
-    if is_low_trust(fact.trust) or orders_in(fact):
+    if is_low_trust(fact.trust) or orders_in(fact) or (fact.trust == "agent" and work.caller.agent is None):
         fact = with_approval(fact, work.caller.agent or "a person", stamp(work.caller.now))
     _check_evidence(work, fact)
     _refuse_known(work, fact, proposal, beside)

@@ -18,6 +18,8 @@ VERBS = {
     "merge": "Merge two or more facts into one.",
     "link": "Link two facts.",
     "impact": "Show everything that rests on a fact.",
+    "claim": "Confirm, check and test claims.",
+    "deprecate": "Announce that another fact replaces a fact.",
     "graph": "Follow the links between facts and entities.",
     "note": "Add a line to the daily note.",
     "ingest": "Import events into the ledger, verbatim.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from clawmem.model.facts.claim_check import failure_of
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.lifecycle.premises import deprecation, doubt_words
 from clawmem.model.proposals.quarantine import is_approved
 
 UNREVIEWED = "agent, unreviewed"
+CHECK_FAILED = "its check failed"
 
 
 def trust_label(fact: Fact) -> str | None:
@@ -22,12 +24,13 @@ def trust_label(fact: Fact) -> str | None:
 
 
 def change_labels(fact: Fact) -> list[str]:
-    """Return remarks on what changed under a fact: its premises, or the fact itself because it is deprecated."""
+    """Return remarks on what changed under a fact: its premises, its own end, or a failed check."""
     replaced = deprecation(fact) if fact.metadata else None
     doubt = doubt_words(fact) if fact.metadata else None
     return [
         *([f"deprecated, until {replaced[1]}: now {replaced[0]}"] if replaced else []),
         *([doubt] if doubt else []),
+        *([CHECK_FAILED] if fact.metadata and failure_of(fact) else []),
     ]
 
 

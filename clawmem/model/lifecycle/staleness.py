@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from clawmem.model.facts.claim_check import failure_of
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import scope_of
 from clawmem.model.history.redaction import MARK
@@ -28,6 +29,9 @@ def stale_reason(fact: Fact, now: datetime, days: int, sources: Mapping[str, Eve
     doubt = doubt_reason(fact)
     if doubt is not None:
         return doubt
+    failure = failure_of(fact)
+    if failure is not None:
+        return f"its check failed: {failure}"
     if scope_of(fact) is None and fact.trust in (None, "user"):
         return None
     try:
