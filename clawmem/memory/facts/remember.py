@@ -162,6 +162,8 @@ class FactPlanner:
         """Return the result for the draft, and its change (None if nothing changes)."""
         work = self._work
         check_author(work.caller, draft.fact.agent)
+        if "[[" in draft.fact.fact:
+            draft = draft._replace(fact=self._with_premises(draft.fact))
         entity = entity_for_draft(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
         if entity not in self._batches:
@@ -213,6 +215,14 @@ class FactPlanner:
         fact, notices = _resolve_references(self._work, fact, self._batches, self._days)
         self.notices += notices
         return fact
+
+    def _with_premises(self, fact: Fact) -> Fact:
+        """Return the fact with links to the premises that its brackets name."""
+        from clawmem.memory.facts.propositional import linked_to_premises  # few statements have brackets
+
+        linked = linked_to_premises(self._work.index, fact, self._work.caller)
+        self.notices += linked.notices
+        return linked.fact
 
     def _based(self, fact: Fact) -> Fact:
         """Return the fact with the record of its changed premises. Most facts rest on no other."""
