@@ -12,8 +12,9 @@ from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.language.dates import moment_of
 from clawmem.model.records.parsing import Yaml, json_object
 
-OPEN, ENDED, ABANDONED = "open", "ended", "abandoned"
-STATES = (OPEN, ENDED, ABANDONED)
+OPEN, ENDED, ABANDONED, REVOKED = "open", "ended", "abandoned", "revoked"
+STATES = (OPEN, ENDED, ABANDONED, REVOKED)
+"""`revoked`: a person withdrew what came from it; its summary and notes are kept, and neither served nor digested."""
 PREFIX = "ses_"
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
 _TEXTS = (

@@ -16,6 +16,7 @@ from clawmem.model.records.session import (
     ABANDONED,
     ENDED,
     OPEN,
+    REVOKED,
     SessionRecord,
     parse_session,
     render_session,
@@ -94,6 +95,8 @@ def check_open(record: SessionRecord, caller: Caller) -> None:
         raise Refused(
             f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
         )
+    if record.state == REVOKED:
+        raise Refused(f"The session {record.id} was revoked.", "Start one with `clawmem session start`.")
     if record.state == ENDED:
         raise Refused(f"The session {record.id} has ended.", f"Continue it with `clawmem session resume {record.id}`.")
 

@@ -14,7 +14,7 @@ from clawmem.model.language.text import check_statement
 from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.session import ENDED, OPEN, PREFIX, SessionRecord, check_session_id, render_session
+from clawmem.model.records.session import ENDED, OPEN, PREFIX, REVOKED, SessionRecord, check_session_id, render_session
 from clawmem.vault.state.session_journal import record_entry
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.records import DEFAULT_AGENT, SEEN, find_session, list_sessions, record_path
@@ -83,6 +83,8 @@ def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSessi
         raise Refused(
             f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
         )
+    if record.state == REVOKED:
+        raise Refused(f"The session {record.id} was revoked.", "Start one with `clawmem session start`.")
     caller = caller._replace(agent=record.agent, session=record.id)
     moment, was = stamp(caller.now), record.state
     record = record._replace(state=OPEN, last_seen=moment, ended=None)
