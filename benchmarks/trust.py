@@ -27,6 +27,7 @@ from clawmem.memory.facts.revoke import RevokeOrigin, revoke
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.labels import labels
 from clawmem.model.facts.reach import Reach as Scope
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.serving.context.context import context
 from clawmem.serving.impact import impact
@@ -114,7 +115,7 @@ def _document(vault: Vault, caller: Caller) -> str:
 
 
 ATTACKS = (
-    Attack("a lesson injected directly", _lesson, lambda _: RevokeOrigin(agent=SCOUT)),
+    Attack("a lesson injected directly", _lesson, lambda _: RevokeOrigin(agent=SCOUT, since=stamp(NOW))),
     Attack("a poisoned reflection", _reflection, lambda session: RevokeOrigin(session=session)),
     Attack("a poisoned source in digestion", _document, lambda title: RevokeOrigin(source=f"document:{title}")),
 )
@@ -127,7 +128,8 @@ def measure(attack: Attack, folder: Path, env: Mapping[str, str]) -> Outcome:
     for agent in (SCOUT, *OTHERS):
         create_agent(vault, agent, caller)
     for host in _HOSTS:
-        _store(vault, caller._replace(agent="writer"), f"The site deploys to {host}.", host)
+        earlier = caller._replace(agent=SCOUT, now=NOW - timedelta(days=2))
+        _store(vault, earlier, f"The site deploys to {host}.", host)
     named = attack.inject(vault, caller)
     run_heartbeat(vault, caller)
     _rest_on_poison(vault, caller)
