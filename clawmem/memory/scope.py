@@ -111,7 +111,7 @@ class WriteScope:
         ready = Thread(target=preload_intake)
         ready.start()
         if any(is_about_premises(change) for change in changes):
-            from clawmem.memory.facts.premises import with_records  # not for what `remember` writes
+            from clawmem.memory.facts.premise_records import with_records  # not for what `remember` writes
 
             changes = with_records(self, changes)
         changes = [self._with_author(change) for change in changes]

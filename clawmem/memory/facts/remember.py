@@ -228,7 +228,7 @@ class FactPlanner:
         """Return the fact with the record of its changed premises. Most facts rest on no other."""
         if not fact.links:
             return fact
-        from clawmem.memory.facts.premises import with_own_record
+        from clawmem.memory.facts.premise_records import with_own_record
 
         return with_own_record(self._work, fact)
 

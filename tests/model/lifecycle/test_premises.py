@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +24,7 @@ TODAY = "2026-11-23"
 _KINDS = st.sampled_from(("depends_on", "derived_from", "relates_to", "depends_on"))
 
 
-def _fact(number: int, links: tuple[FactLink, ...] = (), **more: object) -> Fact:
+def _fact(number: int, links: tuple[FactLink, ...] = (), **more: Any) -> Fact:
     return Fact(
         f"fact_{number:08x}", f"Statement {number}.", "fact", "2026-01-01T00:00:00Z", "user", links=links
     )._replace(**more)
