@@ -1,7 +1,5 @@
 """The check of a claim: a question with the answer that the memory must give, or a command that must succeed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ alone, so that every machine computes the same one. A person confirms that a fac
 confirmation holds for that change only.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
