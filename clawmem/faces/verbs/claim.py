@@ -103,7 +103,7 @@ VERB = {
             DRY_RUN._replace(help="Run the checks; flag and file nothing."),
         ),
         {"tests": [_TEST], PASSED: int, FAILS: int, SKIPPED: int, "commit": (str, None)},
-        ("clawmem claim test", "clawmem claim test fact_1a2b --dry-run"),
+        ("clawmem claim test", "clawmem claim test --dry-run"),
         ("tests",),
     ),
 }  # fmt: skip

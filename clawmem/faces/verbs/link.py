@@ -29,9 +29,6 @@ VERB = Command(
         ),
     ),
     REVISED,
-    (
-        "clawmem link fact_1a2b fact_5e6f --type supports --reason 'The letter says so.'",
-        "clawmem link fact_1a2b fact_5e6f --type depends_on --instead fact_7a8b",
-    ),
+    ("clawmem link fact_1a2b fact_5e6f --type supports --reason 'The letter says so.'",),
     ("facts",),
 )
