@@ -28,10 +28,12 @@ from clawmem.memory.entities.entities import EntityChange
 from clawmem.memory.facts.access import FoldResult
 from clawmem.memory.facts.decay import DecayResult
 from clawmem.memory.facts.future_values import FutureValuesResult
+from clawmem.memory.facts.premises import PremisesResult
 from clawmem.memory.pages.guardrails import GuardrailPagesResult
 from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
+from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.records.model_run import cost_line
 from clawmem.vault.state.upkeep import UpkeepResult
 from clawmem.wiki.compile import WikiBuild
@@ -128,6 +130,16 @@ def _decay(done: DecayResult | None, explain: bool) -> Report:
     return Report({"archived": [one.fact.id for one in facts]}, lines)
 
 
+def _premises(done: PremisesResult | None, explain: bool) -> Report:
+    """Return the deprecated facts that were archived, and the facts whose record of changed premises changed."""
+    marked, archived = (done.facts, done.archived) if done else ((), ())
+    lines = [f"archived {counted(len(archived), 'deprecated fact')}"] * bool(archived)
+    lines += [f"{'in doubt' if in_doubt(one.fact) else 'not in doubt any more'}: {one.fact.id}" for one in marked[:20]]
+    data = {"in_doubt": [one.fact.id for one in marked if in_doubt(one.fact)]}
+    data |= {"not_in_doubt": [one.fact.id for one in marked if not in_doubt(one.fact)]}
+    return Report({**data, "deprecated": [one.fact.id for one in archived]}, tuple(lines))
+
+
 def _synthesize(done: SynthesizeResult | None, explain: bool) -> Report:
     """Return the daily notes that were written."""
     pages = done.pages if done else ()
@@ -207,6 +219,7 @@ DIGEST = Reporter({"digested": [str]}, _digest)
 SESSIONS = Reporter({"session_notes": int, "abandoned": [str]}, _sessions)
 CONDENSE = Reporter({"condensed": [str]}, _condense)
 DECAY = Reporter({"archived": [str]}, _decay)
+PREMISES = Reporter({"in_doubt": [str], "not_in_doubt": [str], "deprecated": [str]}, _premises)
 SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)
 ADAPT = Reporter({"adapted": ({str: object}, None)}, _adapt)
 PROMOTE = Reporter({"promoted": [PROMOTION]}, _promote)

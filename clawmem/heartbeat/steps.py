@@ -20,6 +20,7 @@ from clawmem.memory.entities.user_entity import name_user_entity
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
 from clawmem.memory.facts.future_values import apply_future_values
+from clawmem.memory.facts.premises import refresh_premises
 from clawmem.memory.pages.refresh import refresh_guardrails, refresh_memory, refresh_summaries
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.language.dates import stamp
@@ -112,6 +113,9 @@ STEPS = (
          lambda run: condense(run.vault, run.caller, run.model, run.dry_run), reports.CONDENSE),
     Step("decay", "Archive facts that were not used for a long time.", _ALWAYS,
          lambda run: archive_decayed(run.vault, run.caller, run.dry_run), reports.DECAY),
+    # After decay, and before pages are written.
+    Step("premises", "Archive what was deprecated, and mark what rests on changed premises.", _ALWAYS,
+         lambda run: refresh_premises(run.vault, run.caller, run.dry_run), reports.PREMISES),
     Step("synthesize", "Write the generated part of daily notes.", _ALWAYS,
          lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.SYNTHESIZE),
     Step("adapt", "Tune promotion by the outcomes of promoted facts.", _NIGHTLY, _adapt, reports.ADAPT),

@@ -15,7 +15,7 @@ from clawmem.llm.choice import Model
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
-from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.fact import RETRACTED, Fact, is_revoked
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import normal
@@ -186,9 +186,9 @@ def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None,
 
 
 def _replaced(index: Index, known: Iterable[PlacedFact]) -> dict[str, str]:
-    """Return the statements of replaced facts by id."""
+    """Return the statements of replaced facts by id, without those of revoked ones."""
     ids = {one for placed in known for one in replaced_by(placed.fact)}
-    return {fact_id: one.fact.fact for fact_id, one in by_ids(index, ids).items()}
+    return {fact_id: one.fact.fact for fact_id, one in by_ids(index, ids).items() if not is_revoked(one.fact)}
 
 
 def _every_day(work: WriteScope, by_day: Mapping[str, object]) -> set[str]:

@@ -7,14 +7,21 @@ from threading import Thread
 
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import apply_commit, preload_intake
-from clawmem.index.search.lookup import items_of
+from clawmem.index.search.lookup import PlacedFact, items_of
 from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import UNREADABLE, Index, delete_index
-from clawmem.memory.permission import check_may_write
+from clawmem.memory.permission import check_may_write, may_read
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
+from clawmem.model.records.change import (
+    Author,
+    Change,
+    agent_author,
+    is_about_premises,
+    subject_line,
+    trailers,
+)
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path
 from clawmem.model.settings.permission import UPKEEP
 from clawmem.vault.commit.transaction import Transaction
@@ -38,6 +45,8 @@ class WriteScope:
         self._unindexed: dict[str, bytes | None] = {}
         self._last_commit: str | None = None
         self._identity: IdentityQuestion | None = None
+        self.marked: list[PlacedFact] = []
+        self._premise_notices: list[str] = []
 
     def ask_identity(self) -> None:
         """Ask git who the person is, where the commits of this scope are a person's. The answer is read later."""
@@ -64,7 +73,15 @@ class WriteScope:
     @property
     def notices(self) -> tuple[str, ...]:
         """Return the notices of the transaction and of the index."""
-        return (*self.transaction.notices, *self.index.notices)
+        return (*self.transaction.notices, *self.index.notices, *self._premise_notices)
+
+    def note_premises(self, marked: Sequence[PlacedFact]) -> None:
+        """Keep the facts whose record of changed premises was written, and say so to the caller who may read them."""
+        from clawmem.memory.facts.marked_words import marked_notices  # few changes change a premise
+
+        seen = [one for one in marked if may_read(self.caller, one.entity)]
+        self.marked += seen
+        self._premise_notices += marked_notices(seen)
 
     @property
     def hands_in(self) -> bool:
@@ -116,6 +133,10 @@ class WriteScope:
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
         ready = Thread(target=preload_intake)
         ready.start()
+        if any(is_about_premises(change) for change in changes):
+            from clawmem.memory.facts.premise_records import with_records  # not for what `remember` writes
+
+            changes = with_records(self, changes)
         changes = self._with_guardrail_pages(changes, purpose or self._purpose)
         changes = [self._with_author(change) for change in changes]
         names = self.transaction.commit(changes, purpose)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
-from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.sittings import events_by_id
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact, importance_of
-from clawmem.model.lifecycle.staleness import PREMISES, stale_reason
+from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault
@@ -30,20 +30,13 @@ def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> 
 
     def read(index: Index) -> list[tuple[PlacedFact, str]]:
         placed = all_passing(index, wanted)
-        premises = premises_of(index, (one.fact for one in placed))
         sources = sources_of(index, (one.fact for one in placed))
-        reasons = ((one, stale_reason(one.fact, caller.now, days, premises, sources)) for one in placed)
+        reasons = ((one, stale_reason(one.fact, caller.now, days, sources)) for one in placed)
         return [(one, why) for one, why in reasons if why is not None]
 
     found = run_query(vault, read)
     found.sort(key=lambda pair: (-importance_of(pair[0].fact), pair[0].fact.timestamp, pair[0].fact.id))
     return StaleFacts(tuple(found[:limit]), len(found))
-
-
-def premises_of(index: Index, facts: Iterable[Fact]) -> dict[str, Fact]:
-    """Return the facts that some facts rest on, by id."""
-    named = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
-    return {fact_id: one.fact for fact_id, one in by_ids(index, sorted(named)).items()}
 
 
 def sources_of(index: Index, facts: Iterable[Fact]) -> dict[str, Event]:

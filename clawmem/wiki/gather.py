@@ -15,13 +15,14 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import normal
-from clawmem.model.lifecycle.staleness import PREMISES, REVIEW_BY, stale_reason
+from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
+from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
 from clawmem.model.settings.settings import Settings
-from clawmem.model.wiki.gates import GateEvidence, GateLimits, GateResult, gate_results, passes
+from clawmem.model.wiki.gates import FRESH, GateEvidence, GateLimits, GateResult, gate_results, passes
 from clawmem.model.wiki.names import entity_page
-from clawmem.model.wiki.page import EntityPage, FactPlace, PageEntry, Premise, WikiClaim, WikiConflict
+from clawmem.model.wiki.page import DoubtfulClaim, EntityPage, FactPlace, PageEntry, Premise, WikiClaim, WikiConflict
 
 
 class GateContext(NamedTuple):
@@ -87,10 +88,9 @@ def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> J
     premises = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
     others = by_ids(index, sorted(premises | {other for found in against.values() for other in found}))
     sources = events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})
-    resting = {fact_id: one.fact for fact_id, one in others.items() if fact_id in premises}
     results = {}
     for fact, entity in placed:
-        stale = stale_reason(fact, context.caller.now, context.stale_days, resting, sources)
+        stale = stale_reason(fact, context.caller.now, context.stale_days, sources)
         evidence = GateEvidence(entity, against.get(fact.id, ()), stale, fact.source_event in sources)
         results[fact.id] = gate_results(fact, evidence, context.limits, moment)
     return JudgedFacts(results, against, others)
@@ -106,8 +106,20 @@ def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -
     entity = titles.entities.get(name) or Entity(name, title_of(name), (), kind_of(name))
     claims = tuple(_claim(fact, facts, judged, titles, name) for fact in shown)
     conflicts = _conflicts(current, judged, titles, name)
-    page = EntityPage(entity_page(name), entity, claims, conflicts, held_back=len(current) - len(claims))
+    doubtful = _doubtful(current, judged)
+    held_back = len(current) - len(claims) - len(doubtful)
+    page = EntityPage(entity_page(name), entity, claims, conflicts, doubtful, held_back=held_back)
     return page, _entry(page, current, context)
+
+
+def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulClaim, ...]:
+    """Return the facts that only their staleness keeps from the page, newest first, each with the reason."""
+    found = []
+    for fact in sorted(current, key=_newest_first, reverse=True):
+        failed = [one for one in judged.results[fact.id] if not one.passed]
+        if len(failed) == 1 and failed[0].gate == FRESH:
+            found.append(DoubtfulClaim(fact, failed[0].reason))
+    return tuple(found)
 
 
 def _newest_first(fact: Fact) -> tuple[str, str]:

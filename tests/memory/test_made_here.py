@@ -13,7 +13,7 @@ from clawmem.governance.review import approve, list_proposals, trust
 from clawmem.index.search.channels import FactFilter
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_unreviewed_lesson
+from clawmem.model.facts.labels import UNREVIEWED, trust_label
 from clawmem.model.proposals.quarantine import with_approval
 from clawmem.model.settings.acceptance import Acceptance, Signature, accepts, as_served, stake_in
 from clawmem.serving.browse import list_facts, show_fact
@@ -212,6 +212,6 @@ def test_what_is_at_stake() -> None:
     assert stake_in(with_approval(fact._replace(trust="external"), "x", "y")) == "approval"
     lesson = fact._replace(category="lesson", trust="agent")
     assert stake_in(lesson) is None
-    assert not is_unreviewed_lesson(with_approval(lesson, "x", "y"))
-    assert is_unreviewed_lesson(as_served(with_approval(lesson, "x", "y"), "approval"))
+    assert trust_label(with_approval(lesson, "x", "y")) == "agent"
+    assert trust_label(as_served(with_approval(lesson, "x", "y"), "approval")) == UNREVIEWED
     assert as_served(fact._replace(fact="Ada lives in Oslo."), "order").trust == "user"

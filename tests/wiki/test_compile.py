@@ -98,6 +98,17 @@ def test_conflicts_are_shown_with_both_sides(vault: Vault, caller: Caller) -> No
     assert "2 facts do not pass the gates" in jane
 
 
+def test_a_claim_whose_premise_fell_is_shown_in_doubt(vault: Vault, caller: Caller) -> None:
+    premise = add(vault, caller, "The boat is 9 m long.", BOAT)
+    resting = add(vault, caller, "Jane rents a large berth.")
+    link(vault, resting, "depends_on", premise, caller)
+    build_wiki(vault, caller)
+    assert "## In doubt" not in page(vault, JANE)
+    retract(vault, premise, caller)
+    build_wiki(vault, caller)
+    assert f"## In doubt\n\n- Jane rents a large berth. To be checked: it rests on {premise}" in page(vault, JANE)
+
+
 def test_a_day_that_passes_takes_a_claim_away(vault: Vault, caller: Caller) -> None:
     add(vault, caller, "Jane is on leave.", valid_to="2026-11-25")
     build_wiki(vault, caller)

@@ -43,7 +43,7 @@ SHARED: dict[str, Shape] = {
         "last_accessed": (str, None), "superseded_by": (str, None),
         **_STATED,
         "entity": str, "proposal?": str, "conflicts_with?": [str], "quarantined?": str,
-        "unreviewed?": bool, "helpful?": int, "harmful?": int, str: object,
+        "reviewed?": {False}, "in_doubt?": str, "helpful?": int, "harmful?": int, str: object,
     },
     "event": {
         "id": str, "timestamp": str, "role": str, "text": str, "speaker?": str, "session?": str, "agent?": str,

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from clawmem.serving.recall.brief import Brief
 
 OUTCOME = {"added", "noop", "updated", "merged", "retracted", "proposed"}
-REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None)}
-"""The shape of what a verb says that keeps or revises facts: an outcome for each fact, and the last commit."""
+REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None), "dependents?": ["fact"]}
+"""The shape of what a verb says that keeps or revises facts: an outcome for each fact, and the last commit.
+
+`dependents` are the facts that rest on the changed ones and whose record of changed premises changed with them."""
 
 NARRATED = {"text": str, "sentences": [{"text": str, "facts": [str]}], "problem?": str}
 """The shape of an answer that a model wrote."""
@@ -95,6 +97,7 @@ def revised(done: ReviseResult) -> Answer:
         "facts": [fact_data(one.fact, one.entity) for one in done.facts],
         "outcome": list(done.outcome),
         "commit": done.commit,
+        **said({"dependents": [fact_data(one.fact, one.entity) for one in done.marked]}),
     }
     rows = [(outcome, one.fact, one.entity) for outcome, one in zip(done.outcome, done.facts, strict=True)]
     return Answer(data, outcome_lines(rows, done.commit), done.notices)

@@ -10,9 +10,11 @@ from clawmem.memory.facts.revise import link as act
 from clawmem.model.facts.draft import LINKED_BY_HAND
 
 
-def link(call: Call, fact: str, target: str, kind: str, reason: str | None) -> Answer:
-    """The link is stored in the first fact, with its reason and date."""
-    return revised(act(call.runtime.vault(), fact, kind, target, call.runtime.caller(), check_reason(reason)))
+def link(call: Call, fact: str, target: str, kind: str, reason: str | None, instead: str | None) -> Answer:
+    """The link is stored in the first fact, with its reason and date. A `depends_on` link makes the target a premise of
+    the fact: if it changes, the fact is in doubt until somebody confirms it or links it to another premise."""
+    caller = call.runtime.caller()
+    return revised(act(call.runtime.vault(), fact, kind, target, caller, check_reason(reason), instead))
 
 
 VERB = Command(
@@ -22,6 +24,9 @@ VERB = Command(
         FACT._replace(name="target", help="The fact that the link points to."),
         Parameter("kind", "{choices}.", ("--type", "-t"), default="relates_to", choices=LINKED_BY_HAND),
         Parameter("reason", "Why the facts are linked.", ("--reason",)),
+        FACT._replace(
+            name="instead", help="Replace the link of this type to this fact.", flags=("--instead",), required=False
+        ),
     ),
     REVISED,
     ("clawmem link fact_1a2b fact_5e6f --type supports --reason 'The letter says so.'",),

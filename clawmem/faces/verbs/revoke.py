@@ -30,8 +30,9 @@ def revoke(
     dry_run: bool,
 ) -> Answer:
     """If several options are given, all of them must match. `--agent` is an origin here: everything that this agent
-    stored or imported. Facts that the withdrawn ones had replaced become active again. Facts that depend on them are
-    listed and not changed. The command makes one commit; `undo` reverts it."""
+    stored or imported. Facts that the withdrawn ones had replaced become active again. Facts that merged them, or
+    that a program or an agent derived from them, are withdrawn too; what else depends on them is listed, and marked as
+    in doubt. The command makes one commit; `undo` reverts it."""
     caller = call.runtime.caller()
     origin = RevokeOrigin(source, event, session, agent, parse_start(since, caller.now) if since else None)
     done = act(call.runtime.vault(), origin, caller, check_reason(reason), dry_run)

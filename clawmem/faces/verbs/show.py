@@ -9,7 +9,7 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import point_in_time
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
+from clawmem.model.facts.labels import trust_label
 from clawmem.model.language.dates import parse_state
 from clawmem.serving.browse import FactDetails, TruthAt
 from clawmem.serving.browse import show_fact as act
@@ -45,7 +45,8 @@ def _lines(shown: FactDetails) -> list[str]:
     lines = _truth_lines(shown.truth) if shown.truth else []
     record = fact_data(shown.fact, shown.entity, shown.against)
     width = max(map(len, record))
-    notes = {"trust": f", {OUTSIDE_WARNING}"} if shown.fact.trust == EXTERNAL else {}
+    label = trust_label(shown.fact)
+    notes = {"trust": f", {label.removeprefix('agent, ')}"} if label not in (None, shown.fact.trust) else {}
     rows = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
     return lines + [f"{key:<{width}}  {words}" for key, words in rows]
 

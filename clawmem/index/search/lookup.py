@@ -317,6 +317,7 @@ _CONTEXT_FIELDS = (
     "project",
     "metadata",
 )
+_SERVED_FIELDS = (*_CONTEXT_FIELDS, "status")
 
 
 def context_fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
@@ -324,9 +325,18 @@ def context_fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
 
     The line was checked when it was indexed, and its seal still matches.
     """
+    return _part_from_row(row, _CONTEXT_FIELDS)
+
+
+def served_fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
+    """Like `context_fact_from_row`, and with the status and when the fact was true."""
+    return _part_from_row(row, _SERVED_FIELDS)
+
+
+def _part_from_row(row: tuple[str, str, int, int], fields: Sequence[str]) -> PlacedFact:
     check_row(row[2], row[1], row[0], row[3])
     record = json.loads(row[0])
-    return PlacedFact(Fact(**{name: record[name] for name in _CONTEXT_FIELDS if name in record}), row[1])
+    return PlacedFact(Fact(**{name: record[name] for name in fields if name in record}), row[1])
 
 
 def fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:

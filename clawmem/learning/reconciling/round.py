@@ -372,7 +372,8 @@ class LearningRound:
         )
 
     def _learned(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
-        return learned_fact(proposition, event, fact_id, self._state.now, self._workflow)
+        fact = learned_fact(proposition, event, fact_id, self._state.now, self._workflow)
+        return self._state.with_premises(fact) if "[[" in fact.fact else fact
 
 
 def _unfit_words(proposition: Proposition) -> str | None:

@@ -103,6 +103,7 @@ class RoundState:
         self._catalog = work.vault.catalog_or_none() or Catalog({})
         self._kinds: dict[str, str] | None = None
         self._waits = work.vault.settings.words("learning.enter") == "promoted"
+        self._said: list[str] = []
         self.proposals: list[Proposal] = []
         self.touched: set[str] = set()
 
@@ -166,6 +167,14 @@ class RoundState:
         fact_id = new_fact_id(self._work.caller.entropy, self._taken)
         self._taken.add(fact_id)
         return fact_id
+
+    def with_premises(self, fact: Fact) -> Fact:
+        """Return the fact with links to the premises that its brackets name."""
+        from clawmem.memory.facts.propositional import linked_to_premises  # few statements have brackets
+
+        linked = linked_to_premises(self._work.index, fact, self._work.caller)
+        self._said += linked.notices
+        return linked.fact
 
     def put(self, fact: Fact, entity: str) -> None:
         """Add a fact to an entity, or replace its earlier state."""
@@ -235,8 +244,9 @@ class RoundState:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return a notice for each unreadable proposal."""
-        return tuple(f"left alone: {problem}" for problem in (self._filed.unreadable if self._filed else ()))
+        """Return a notice for each unreadable proposal, and for each bracket that names no premise."""
+        left = (f"left alone: {problem}" for problem in (self._filed.unreadable if self._filed else ()))
+        return (*left, *self._said)
 
     def mentions(self) -> dict[str, int]:
         """Return the mention counts of titles without an entity."""

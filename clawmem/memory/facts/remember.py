@@ -166,6 +166,8 @@ class FactPlanner:
         work = self._work
         check_author(work.caller, draft.fact.agent)
         check_scope_right(work.vault, work.caller, draft.fact)
+        if "[[" in draft.fact.fact:
+            draft = draft._replace(fact=self._with_premises(draft.fact))
         entity = entity_for_draft(work.index, draft, work.caller, self._default)
         writes: dict[str, bytes | None] = {}
         if entity not in self._batches:
@@ -178,7 +180,7 @@ class FactPlanner:
         said = self._resolved(without_approval(draft.fact))
         if place is not None:
             return self._reinforce(batch, place, said, entity)
-        fact = with_identity(said, work.caller, self._new_id())
+        fact = self._based(with_identity(said, work.caller, self._new_id()))
         proposed = self._quarantined(fact, entity)
         if proposed is not None:
             return proposed
@@ -309,6 +311,22 @@ class FactPlanner:
         self.notices += notices
         return fact
 
+    def _with_premises(self, fact: Fact) -> Fact:
+        """Return the fact with links to the premises that its brackets name."""
+        from clawmem.memory.facts.propositional import linked_to_premises  # few statements have brackets
+
+        linked = linked_to_premises(self._work.index, fact, self._work.caller)
+        self.notices += linked.notices
+        return linked.fact
+
+    def _based(self, fact: Fact) -> Fact:
+        """Return the fact with the record of its changed premises. Most facts rest on no other."""
+        if not fact.links:
+            return fact
+        from clawmem.memory.facts.premise_records import with_own_record
+
+        return with_own_record(self._work, fact)
+
     def _reinforce(
         self, batch: _EntityBatch, place: int, said: Fact, entity: str
     ) -> tuple[RememberedFact, Change | None]:
@@ -322,6 +340,8 @@ class FactPlanner:
         more, other = changed_fields(known, richer), ignored_fields(said, richer)
         self.notices += [f"{known.id} was already known; added to it: {', '.join(more)}"] if more else []
         self.notices += [f"{known.id} was already known; not changed: {', '.join(other)}"] if other else []
+        if richer.links != known.links:
+            richer = self._based(richer)
         if richer == known:
             return RememberedFact(known, entity, "noop"), None
         batch.put(richer, place)

@@ -30,12 +30,15 @@ from clawmem.vault.vault import Vault
 
 
 class ReviseResult(NamedTuple):
-    """The changed facts with their entities, the outcome for each, and the commit."""
+    """The changed facts with their entities, the outcome for each, and the commit.
+
+    `marked` are other facts that rest on the changed ones, each with its new record of changed premises."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
+    marked: tuple[PlacedFact, ...] = ()
 
 
 def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason: str | None = None) -> ReviseResult:
@@ -81,6 +84,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
             ("updated", "updated"),
             commits[-1],
             work.notices,
+            tuple(work.marked),
         )
 
 
@@ -96,7 +100,8 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         words = fact.fact + (f" (because: {reason})" if reason else "")
         writes = items_write(entity, with_fact(work.facts(entity), retracted))
         commits = work.commit([fact_change(caller, "retract", entity, words, writes, [retracted])])
-        return ReviseResult((PlacedFact(retracted, entity),), ("retracted",), commits[-1], work.notices)
+        done = (PlacedFact(retracted, entity),)
+        return ReviseResult(done, ("retracted",), commits[-1], work.notices, tuple(work.marked))
 
 
 def merge(
@@ -150,29 +155,52 @@ def merge(
         )
         commits = work.commit([change])
         return ReviseResult(
-            (PlacedFact(new, entity), *closed_facts), ("merged",) * (1 + len(closed_facts)), commits[-1], work.notices
+            (PlacedFact(new, entity), *closed_facts),
+            ("merged",) * (1 + len(closed_facts)),
+            commits[-1],
+            work.notices,
+            tuple(work.marked),
         )
 
 
 def link(
-    vault: Vault, reference: str, kind: str, target: str, caller: Caller, reason: str | None = None
+    vault: Vault,
+    reference: str,
+    kind: str,
+    target: str,
+    caller: Caller,
+    reason: str | None = None,
+    instead: str | None = None,
 ) -> ReviseResult:
-    """Link one fact to another. The link types `supersedes` and `merges` have their own verbs."""
+    """Link one fact to another; `instead` is the target of a link of this type that the new one replaces.
+
+    The link types `supersedes` and `merges` have their own verbs."""
     check_link_kind(kind)
     with writing(vault, caller, "link") as work:
         placed = _found(work, reference)
         other = resolve_id(work.index, target)
+        former = resolve_id(work.index, instead) if instead is not None else None
+        if former is not None and not any(one.type == kind and one.to == former for one in placed.fact.links):
+            raise InvalidInput(
+                f"{placed.fact.id} has no '{kind}' link to {former}.", f"`clawmem show {placed.fact.id}` lists them."
+            )
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
-        if any(one.type == kind and one.to == other for one in placed.fact.links):
+        known = any(one.type == kind and one.to == other for one in placed.fact.links)
+        if known and former in (None, other):
             return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link already exists"))
         facts = work.facts(placed.entity)
         current = next(one for one in facts if one.id == placed.fact.id)
-        linked = _with_link(current, FactLink(kind, other, reason, stamp(caller.now)))
-        words = f"{linked.id} {kind} {other}" + (f" (because: {reason})" if reason else "")
+        kept = tuple(one for one in current.links if not (one.type == kind and one.to in (former, other)))
+        linked = _with_link(current._replace(links=kept), FactLink(kind, other, reason, stamp(caller.now)))
+        words = f"{linked.id} {kind} {other}" + (f", not {former}" if former else "")
+        words += f" (because: {reason})" if reason else ""
         writes = items_write(placed.entity, with_fact(facts, linked))
         commits = work.commit([fact_change(caller, "link", placed.entity, words, writes, [linked])])
-        return ReviseResult((PlacedFact(linked, placed.entity),), ("updated",), commits[-1], work.notices)
+        marked = {one.fact.id: one.fact for one in work.marked}
+        others = tuple(one for one in work.marked if one.fact.id != linked.id)
+        done = (PlacedFact(marked.get(linked.id, linked), placed.entity),)
+        return ReviseResult(done, ("updated",), commits[-1], work.notices, others)
 
 
 def _file_proposal(

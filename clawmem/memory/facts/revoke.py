@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import ClawmemError, InvalidInput, NotFound
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.memory.history.log import fact_history
-from clawmem.memory.pages.touched import pages_after
+from clawmem.memory.pages.touched import daily_pages_without, pages_after
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
+from clawmem.model.digestion.queue import DONE, QUEUE_PATH, parse_queue, render_queue
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.history.comparison import read_single_fact
 from clawmem.model.history.entry import trailer_pattern
-from clawmem.model.history.revocation import DependentFact, Revocation, plan_revocation, replaced_by_revoked
+from clawmem.model.history.revocation import (
+    DependentFact,
+    Revocation,
+    derived_from_revoked,
+    plan_revocation,
+    replaced_by_revoked,
+)
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
-from clawmem.model.proposals.proposal import OPEN, REJECTED, Proposal, ReviewDecision
+from clawmem.model.proposals.proposal import MERGE, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.event import Event, event_to_line, parse_events
+from clawmem.model.records.session import REVOKED, SessionRecord, parse_session, render_session
 from clawmem.vault.history.history import History, HistoryFilter, open_history
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-_CREATING_OPS = ("remember", "supersede", "merge")
+_CREATING_OPS = ("remember", "supersede", "merge", "session-end", "session-checkpoint")
 _A_PERSON = "a person"
 
 
@@ -67,6 +76,7 @@ class _RevokePlan(NamedTuple):
     homes: Mapping[str, str]
     proposals: tuple[Proposal, ...]
     events: Mapping[str, tuple[Event, ...]]
+    sessions: Mapping[str, SessionRecord]
 
 
 def revoke(
@@ -81,7 +91,7 @@ def revoke(
     why = f"revoked: {origin.in_words().removeprefix('from ')}" + (f" ({reason})" if reason else "")
     with writing(vault, caller, "revoke", dry_run=dry_run) as work:
         plan = _plan(work, origin, why)
-        if not (plan.revocation.retracted or plan.proposals or plan.events):
+        if not (plan.revocation.retracted or plan.proposals or plan.events or plan.sessions):
             nothing = f"Nothing came {origin.in_words()}."
             raise NotFound(nothing, "`clawmem log` shows sources, agents and sessions.")
         commit = None if dry_run else work.commit([_change(work, origin, plan, reason)])[-1]
@@ -101,12 +111,17 @@ def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
             fact.id for fact in by_id.values()
             if fact.status != RETRACTED and _came_from(origin, fact, events.get(fact.source_event or ""), in_session)
         }  # fmt: skip
+        revoked |= {one for one in derived_from_revoked(by_id, revoked) if by_id[one].status != RETRACTED}
         replaced = replaced_by_revoked(by_id, revoked)
         before = _states_before(history, {one.id: homes[one.id] for one in replaced}, revoked)
     chosen = {path: tuple(one for one in found if _event_came_from(origin, one)) for path, found in by_day.items()}
     done = plan_revocation(by_id, revoked, before, stamp(work.caller.now), why)
     return _RevokePlan(
-        done, homes, _rejected_proposals(work, origin, events, why), {path: one for path, one in chosen.items() if one}
+        done,
+        homes,
+        _rejected_proposals(work, origin, events, why, revoked),
+        {path: one for path, one in chosen.items() if one},
+        _sessions(work, origin),
     )
 
 
@@ -115,7 +130,12 @@ def _came_from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session
     checks = (
         (origin.source, _is_source(origin.source, fact.source, event)),
         (origin.event, fact.source_event == origin.event),
-        (origin.session, fact.id in in_session or (event is not None and event.session == origin.session)),
+        (
+            origin.session,
+            fact.id in in_session
+            or fact.source == f"session:{origin.session}"
+            or (event is not None and event.session == origin.session),
+        ),
         (origin.agent, fact.agent == origin.agent),
         (origin.since, fact.timestamp >= (origin.since or "")),
     )
@@ -172,14 +192,16 @@ def _events(work: WriteScope) -> Iterator[tuple[str, tuple[Event, ...]]]:
 
 
 def _rejected_proposals(
-    work: WriteScope, origin: RevokeOrigin, events: Mapping[str, Event], why: str
+    work: WriteScope, origin: RevokeOrigin, events: Mapping[str, Event], why: str, revoked: Collection[str]
 ) -> tuple[Proposal, ...]:
+    """Return the open proposals from the origin, and those that would merge or derive a fact from a revoked one."""
     ruling = ReviewDecision(work.caller.agent or _A_PERSON, stamp(work.caller.now), why)
     found = []
     for one in read_proposals(work.vault, work.read).open:
         event = events.get(one.source_event or "")
         stands_for = one.fact and one.fact._replace(timestamp=one.created, agent=one.fact.agent or one.agent)
-        if stands_for and _came_from(origin, stands_for, event, frozenset()):
+        holds = one.does == MERGE and any(target.id in revoked for target in one.targets)
+        if holds or (stands_for and _came_from(origin, stands_for, event, frozenset())):
             found.append(one._replace(status=REJECTED, decided=ruling))
     return tuple(one for one in found if one.status != OPEN)
 
@@ -204,8 +226,11 @@ def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: s
         {
             **_items_writes(work, plan, facts),
             **_ledger_writes(work, plan),
+            **{path: render_session(one) for path, one in plan.sessions.items()},
+            **_queue_writes(work, plan),
             **proposal_writes(plan.proposals),
             **pages_after(work, [PlacedFact(one, plan.homes[one.id]) for one in facts]),
+            **daily_pages_without(work, {one.id for one in done.retracted}),
         },
         (*said, *proposal_trailers(plan.proposals)),
         body="\n".join(body),
@@ -236,6 +261,44 @@ def _ledger_writes(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | Non
         written = [_line(line, marked.get(next(events).id)) if line.strip() else line for line in lines]
         writes[path] = b"\n".join(written)
     return writes
+
+
+def _sessions(work: WriteScope, origin: RevokeOrigin) -> dict[str, SessionRecord]:
+    """Return the records of the sessions that are the origin, by path, as revoked. Unreadable ones stay."""
+    found: dict[str, SessionRecord] = {}
+    for path in sorted((work.vault.root / "agents").glob("*/sessions/*.json")):
+        name = path.relative_to(work.vault.root).as_posix()
+        try:
+            one = parse_session(work.read(name) or b"", name, parse_yaml)
+        except ClawmemError:
+            continue
+        agent = one.agent or name.split("/")[1]
+        checks = (
+            (origin.source, origin.source == f"session:{one.id}"),
+            (origin.event, False),
+            (origin.session, one.id == origin.session),
+            (origin.agent, agent == origin.agent),
+            (origin.since, one.started >= (origin.since or "")),
+        )
+        if one.state != REVOKED and all(holds for given, holds in checks if given is not None):
+            found[name] = one._replace(state=REVOKED)
+    return found
+
+
+def _queue_writes(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | None]:
+    """Return the digestion queue without the work on what is revoked."""
+    data = work.read(QUEUE_PATH)
+    if data is None:
+        return {}
+    queue = parse_queue(data, QUEUE_PATH, parse_yaml)
+    events = {one.id for found in plan.events.values() for one in found}
+    sessions = {one.id for one in plan.sessions.values()}
+    gone = {
+        key: one._replace(phase=DONE, claims=(), error=None)
+        for key, one in queue.items()
+        if one.phase != DONE and (one.session in sessions or (one.events and set(one.events) <= events))
+    }
+    return {QUEUE_PATH: render_queue({**queue, **gone})} if gone else {}
 
 
 def _line(line: bytes, marked: Event | None) -> bytes:

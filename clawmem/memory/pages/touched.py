@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Set
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, facts_of
@@ -10,8 +11,11 @@ from clawmem.index.tables.accesses import counted_fact
 from clawmem.memory.pages.memory_page import PATH, memory_page_after
 from clawmem.memory.pages.summaries import summary_after, week_of
 from clawmem.memory.scope import WriteScope
+from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.records.entity import summary_path
 from clawmem.model.settings.permission import forbidden, rights_of
+
+_FACT_ID = re.compile(r"fact_[0-9a-z]+")
 
 
 def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
@@ -39,6 +43,20 @@ def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, by
     if memory is not None:
         writes[PATH] = memory
     return {path: page for path, page in writes.items() if _may_write(work, path)}
+
+
+def daily_pages_without(work: WriteScope, ids: Set[str]) -> dict[str, bytes | None]:
+    """Return the daily notes without the generated lines that name one of some facts. The heartbeat writes the rest."""
+    writes: dict[str, bytes | None] = {}
+    for pattern in ("daily/*.md", "agents/*/daily/*.md"):
+        for path in sorted(work.vault.root.glob(pattern)):
+            name = path.relative_to(work.vault.root).as_posix()
+            page = work.text(name)
+            block = generated_part(page)
+            lines = [one for one in (block or "").splitlines() if not ids & set(_FACT_ID.findall(one))]
+            if block and lines != block.splitlines() and _may_write(work, name):
+                writes[name] = with_generated(page, "\n".join(lines)).encode()
+    return writes
 
 
 def _may_write(work: WriteScope, path: str) -> bool:

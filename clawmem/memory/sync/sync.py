@@ -262,6 +262,10 @@ class _SyncRun:
                 taken = self._apply(txn, head, tip, relation, taken)
             taken = taken._replace(notices=tuple(txn.notices))
         notices = self._complete(taken, relation.news.merges)
+        if taken.received:
+            from clawmem.memory.facts.premises import refresh_premises  # what was received may change a premise
+
+            notices = (*notices, *refresh_premises(self.vault, self.caller).notices)
         if taken.plan is not None and taken.plan.merged.stale:
             from clawmem.memory.sync.apply_remote import regenerate_pages  # loaded already: a merge was made
             from clawmem.memory.writing import writing

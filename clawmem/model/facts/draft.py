@@ -12,6 +12,7 @@ from clawmem.model.facts.reach import check_scope
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.dates import after_end, begin_instant, parse_end, parse_moment, parse_start, stamp
 from clawmem.model.language.text import check_statement, check_visible, one_line
+from clawmem.model.lifecycle.premises import without_own_record
 
 UNSET_ID = "new"
 # Only the vault sets the identity, status, recording times and counters.
@@ -55,7 +56,7 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
         raise InvalidInput(
             f"The fact cannot be stored: {problem.message}.", "Correct that value and try again."
         ) from None
-    return Draft(_normalised(fact, now), entity, own)
+    return Draft(without_own_record(_normalised(fact, now)), entity, own)
 
 
 def _normalised(fact: Fact, now: datetime) -> Fact:

@@ -11,6 +11,9 @@ RETRACTED = "retracted"
 ARCHIVED = "archived"
 STATUSES = (ACTIVE, SUPERSEDED, RETRACTED, ARCHIVED)
 
+REVOKED = "revoked"
+"""The key of a retraction's remark that says that the fact was revoked with its origin: no page repeats its words."""
+
 GUARDRAIL = "guardrail"
 """The category of facts that lead an agent's context; a person accepts those of agents."""
 
@@ -105,6 +108,12 @@ def is_given_by_person(fact: Fact) -> bool:
     """Return whether a person stored this fact themself: no agent did, and no program learned it."""
     typed = fact.trust == "user" or (fact.trust is None and fact.source == "user")
     return typed and fact.agent is None and (fact.workflow is None or is_workflow(fact.workflow))
+
+
+def is_revoked(fact: Fact) -> bool:
+    """Return whether the fact was withdrawn with its origin."""
+    remark = (fact.metadata or {}).get("retracted")
+    return fact.status == RETRACTED and isinstance(remark, Mapping) and remark.get(REVOKED) is True
 
 
 def since_or_from(fact: Fact) -> str:

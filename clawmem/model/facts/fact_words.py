@@ -8,8 +8,9 @@ from typing import Any
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
+from clawmem.model.facts.labels import UNREVIEWED, change_labels, trust_label
 from clawmem.model.facts.reach import PROJECT, project_name, scope_of
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING, UNREVIEWED_WARNING, is_unreviewed_lesson
+from clawmem.model.lifecycle.premises import doubt_words
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 
@@ -18,7 +19,7 @@ def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str,
     """Return a fact as JSON output: its record and its entity, without a `said_at` that is its timestamp.
 
     A fact that waits for a person gets the status `proposed` and the id of its proposal. A quarantined one gets the
-    rule that matched. A lesson of an agent that no person accepted gets `unreviewed`. `against` are the ids of the
+    rule that matched. A fact of an agent that no person approved gets `reviewed` false. `against` are the ids of the
     facts that it is in conflict with.
     """
     record = {**fact_to_record(fact), "entity": entity}
@@ -30,22 +31,23 @@ def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str,
         record.update(status="proposed", proposal=fact.id)
     elif rule:
         record["quarantined"] = rule
-    if is_unreviewed_lesson(fact):
-        record["unreviewed"] = True
     if against:
         record["conflicts_with"] = list(against)
+    if trust_label(fact) == UNREVIEWED:
+        record["reviewed"] = False
+    doubt = doubt_words(fact)
+    if doubt:
+        record["in_doubt"] = doubt
     return record
 
 
 def origin_warnings(fact: Fact) -> list[str]:
-    """Return warnings about a fact's origin: it comes from outside, it is a lesson of an agent that no person
-    accepted, or it is quarantined."""
+    """Return what is to be known about a fact's origin: how far to trust it, or that it is quarantined."""
     rule = quarantine_rule(fact)
     if rule:
         return [f"quarantined: from {fact.trust} and reads as an order: {rule}"]
-    if is_unreviewed_lesson(fact):
-        return [UNREVIEWED_WARNING]
-    return [OUTSIDE_WARNING] if fact.trust == EXTERNAL else []
+    trust = trust_label(fact)
+    return [trust] if trust else []
 
 
 def counter_words(fact: Fact) -> list[str]:
@@ -79,8 +81,7 @@ def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
     remarks += project_words(fact)
     if fact.status != "active":
         remarks.append(fact.status)
-    remarks += origin_warnings(fact)
-    remarks += counter_words(fact)
+    remarks += [*origin_warnings(fact), *change_labels(fact), *counter_words(fact)]
     if fact.valid_from:
         remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
     if fact.valid_to:

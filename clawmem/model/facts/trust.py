@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clawmem.model.facts.fact import Fact
+    pass
 
 # The trust of outsiders: the web, or another program's feed.
 EXTERNAL = "external"
 # The warning wherever such a fact is served.
 OUTSIDE_WARNING = "from outside, unverified"
-# The warning wherever a lesson of an agent is served that no person accepted.
-UNREVIEWED_WARNING = "an agent's lesson, not reviewed"
 # From the least to the most. A fact without trust was written by hand or by an older version.
 _RANKS = {EXTERNAL: 0, "tool": 1, "agent": 2, "user": 3}
 
@@ -20,16 +18,6 @@ _RANKS = {EXTERNAL: 0, "tool": 1, "agent": 2, "user": 3}
 def trust_rank(trust: str | None) -> int:
     """Return the rank of a trust level, 0 to 3; a missing one counts as the user."""
     return _RANKS.get(trust or "user", 0)
-
-
-def is_unreviewed_lesson(fact: Fact) -> bool:
-    """Return whether a fact is a lesson of an agent that no person accepted."""
-    return fact.category == "lesson" and fact.trust == "agent" and not (fact.metadata or {}).get("approved")
-
-
-def unreviewed_remark(fact: Fact) -> str:
-    """Return the warning about such a lesson as an addition to its dates, or ''."""
-    return f", {UNREVIEWED_WARNING}" if is_unreviewed_lesson(fact) else ""
 
 
 def is_low_trust(trust: str | None) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.lifecycle.premises import without_record
 from clawmem.model.records.strict_json import read_json
 
 LEARNED = "learned"
@@ -34,8 +35,9 @@ class FactDifference(NamedTuple):
 
 
 def bare(fact: Fact) -> Fact:
-    """Return the fact without its access counters, which do not count as a change."""
-    return fact._replace(access_count=0, last_accessed=None)
+    """Return the fact without its access counters and its record of changed premises, which are computed and do not
+    count as a change."""
+    return without_record(fact)._replace(access_count=0, last_accessed=None)
 
 
 def differences(before: FactsById, after: FactsById) -> tuple[FactDifference, ...]:

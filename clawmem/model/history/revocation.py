@@ -9,9 +9,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.fact import (
+    ACTIVE,
+    ARCHIVED,
+    RETRACTED,
+    REVOKED,
+    SUPERSEDED,
+    Fact,
+    FactLink,
+    is_given_by_person,
+)
 from clawmem.model.facts.validity import ended_at
 from clawmem.model.history.comparison import points_at
+from clawmem.model.lifecycle.chain import CONDENSED
 
 _BUILT_ON = ("derived_from", "supports", "depends_on", "merges")
 
@@ -36,6 +46,22 @@ class Revocation(NamedTuple):
     dependents: tuple[DependentFact, ...]
 
 
+def derived_from_revoked(by_id: Mapping[str, Fact], revoked: Collection[str]) -> set[str]:
+    """Return the facts that hold what revoked facts say: those that merged them, and those that a program or an agent
+    derived from them. What a person derived stays, in doubt."""
+    holding: dict[str, list[str]] = {}
+    for fact in by_id.values():
+        for link in fact.links:
+            derived = link.type == "derived_from" and not is_given_by_person(fact)
+            if fact.status != RETRACTED and (derived or link.type == "merges"):
+                holding.setdefault(link.to, []).append(fact.id)
+    found, level = set[str](), set(revoked)
+    while level:
+        level = {one for target in level for one in holding.get(target, ())} - found - set(revoked)
+        found |= level
+    return found
+
+
 def replaced_by_revoked(by_id: Mapping[str, Fact], revoked: Collection[str]) -> tuple[Fact, ...]:
     """Return the facts that stay and whose successor is revoked."""
     return tuple(fact for fact in by_id.values() if fact.id not in revoked and fact.superseded_by in revoked)
@@ -49,7 +75,7 @@ def plan_revocation(
     `before` holds earlier states of replaced facts, where the history has them. `at` is the time of writing (ISO 8601
     UTC), and `why` is the reason stored with each retracted fact.
     """
-    remark: dict[str, Any] = {"at": at, "reason": why}
+    remark: dict[str, Any] = {"at": at, "reason": why, REVOKED: True}
     gone = tuple(_retracted(by_id[one], remark) for one in by_id if one in revoked and by_id[one].status != RETRACTED)
     changed: dict[str, Fact] = {}
     successors: dict[str, str] = {}
@@ -62,6 +88,9 @@ def plan_revocation(
             successors[fact.id] = successor.id
         else:
             current.append(fact.id)
+    for one in _condensed_into(by_id, revoked):
+        changed[one.id] = one._replace(status=ACTIVE)
+        current.append(one.id)
     # A restored fact may also be the new successor of an earlier one.
     for gone_before, heir_id in successors.items():
         link = FactLink("supersedes", gone_before, why, at)
@@ -69,6 +98,19 @@ def plan_revocation(
     restored = tuple(changed[one] for one in current)
     relinked = tuple(fact for one, fact in changed.items() if one not in current)
     return Revocation(gone, restored, relinked, _dependents(by_id, revoked))
+
+
+def _condensed_into(by_id: Mapping[str, Fact], revoked: Collection[str]) -> list[Fact]:
+    """Return the archived facts that only revoked facts had condensed. They are the current ones again."""
+    into: dict[str, set[str]] = {}
+    for fact in by_id.values():
+        for link in fact.links:
+            if link.reason == CONDENSED and fact.status != RETRACTED:
+                into.setdefault(link.to, set()).add(fact.id)
+    return [
+        by_id[one] for one, claims in into.items()
+        if one in by_id and by_id[one].status == ARCHIVED and one not in revoked and claims <= set(revoked)
+    ]  # fmt: skip
 
 
 def _closed(fact: Fact, successor: Fact) -> Fact:

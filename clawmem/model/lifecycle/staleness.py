@@ -5,39 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
+from clawmem.model.facts.claim_check import failure_of
+from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import scope_of
 from clawmem.model.history.redaction import MARK
 from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.lifecycle.premises import REVIEW_BY, doubt_reason, is_due_for_review
 from clawmem.model.records.event import Event
 
-MERGES = "merges"
-PREMISES = ("depends_on", "derived_from", MERGES)
-REVIEW_BY = "review_by"
-"""The key of a fact's details with the day (`YYYY-MM-DD`) by which somebody should check it."""
 
-
-def stale_reason(
-    fact: Fact, now: datetime, days: int, premises: Mapping[str, Fact], sources: Mapping[str, Event]
-) -> str | None:
+def stale_reason(fact: Fact, now: datetime, days: int, sources: Mapping[str, Event]) -> str | None:
     """Return why a fact is stale, or None.
 
-    Its day for review has passed, its source event (`sources`, by id) was changed, a fact that it rests on (`premises`,
-    by id) was replaced or withdrawn, or nobody has used it for that many days. The last one holds only for facts of
-    work and for those that no person stated."""
-    due = (fact.details or {}).get(REVIEW_BY)
-    if isinstance(due, str) and due[:10] < stamp(now)[:10]:
-        return f"to be reviewed by {due[:10]}"
+    Its day for review has passed, its source event (`sources`, by id) was changed, a fact that it rests on changed, or
+    nobody has used it for that many days. The last one holds only for facts of work and for those that no person
+    stated."""
+    if is_due_for_review(fact, stamp(now)[:10]):
+        return f"to be reviewed by {(fact.details or {})[REVIEW_BY][:10]}"
     if fact.source_event is not None:
         changed = _source_change(fact, sources.get(fact.source_event))
         if changed is not None:
             return f"source changed: {fact.source_event} {changed}"
-    for link in fact.links:
-        premise = premises.get(link.to)
-        if premise is None or link.type not in PREMISES:
-            continue
-        if premise.status == RETRACTED or (premise.status == SUPERSEDED and link.type != MERGES):
-            return f"it rests on {link.to}, which was {premise.status}"
+    doubt = doubt_reason(fact)
+    if doubt is not None:
+        return doubt
+    failure = failure_of(fact)
+    if failure is not None:
+        return f"its check failed: {failure}"
     if scope_of(fact) is None and fact.trust in (None, "user"):
         return None
     try:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.model.facts.fact import RETRACTED, Fact
-from clawmem.model.facts.trust import unreviewed_remark
+from clawmem.model.facts.fact import RETRACTED, Fact, is_revoked
+from clawmem.model.facts.labels import labels
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.records.event import Event
@@ -47,6 +47,7 @@ class DayNarrative(NamedTuple):
 
 
 NO_NARRATIVE = DayNarrative()
+_REVOKED = "(a revoked statement)"
 
 
 def day_block(
@@ -139,7 +140,11 @@ def _block(title: str, lines: Sequence[str]) -> str:
 
 def _line(one: DayFact) -> str:
     gone = ", withdrawn since" if one.fact.status == RETRACTED else ""
-    return f"- {one_line(one.fact.fact)} ({one.entity}, {one.fact.id}{unreviewed_remark(one.fact)}{gone})"
+    return f"- {_statement(one.fact)} ({', '.join([one.entity, one.fact.id, *labels(one.fact)])}{gone})"
+
+
+def _statement(fact: Fact) -> str:
+    return _REVOKED if is_revoked(fact) else one_line(fact.fact)
 
 
 def _correction(one: DayFact) -> str:
@@ -149,7 +154,7 @@ def _correction(one: DayFact) -> str:
 def _withdrawal(one: DayFact) -> str:
     reason = ((one.fact.metadata or {}).get("retracted") or {}).get("reason")
     because = f" Because: {one_line(str(reason))}" if reason else ""
-    return f"- Withdrawn: {one_line(one.fact.fact)} ({one.entity}, {one.fact.id}){because}"
+    return f"- Withdrawn: {_statement(one.fact)} ({one.entity}, {one.fact.id}){because}"
 
 
 def _sessions(events: Iterable[Event]) -> list[str]:

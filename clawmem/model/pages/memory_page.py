@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
+from clawmem.model.facts.labels import labels
 from clawmem.model.facts.reach import PROJECT, scope_of
-from clawmem.model.facts.trust import unreviewed_remark
 from clawmem.model.facts.validity import PLANS, is_over
 from clawmem.model.language.dates import days_between, moment_of
 from clawmem.model.language.text import one_line
@@ -110,7 +110,7 @@ def _remark(section: PageSection, number: int) -> str:
 def _lines(facts: Sequence[Fact], order: Callable[[Fact], tuple[object, ...]]) -> tuple[str, ...]:
     newest = sorted(sorted(facts, key=lambda fact: fact.id), key=lambda fact: fact.timestamp, reverse=True)
     return tuple(
-        f"- {one_line(fact.fact)} ({fact_dates(fact)}, {fact.id}{unreviewed_remark(fact)})"
+        f"- {one_line(fact.fact)} ({', '.join([fact_dates(fact), *labels(fact), fact.id])})"
         for fact in sorted(newest, key=order)
     )
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
-from clawmem.model.facts.trust import unreviewed_remark
+from clawmem.model.facts.labels import labels
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import one_line
@@ -187,7 +187,7 @@ def _tier_block(tier: str, facts: Sequence[Fact]) -> str:
 
 
 def _fact_line(fact: Fact) -> str:
-    return f"- {one_line(fact.fact)} ({fact_dates(fact)}, {fact.id}{unreviewed_remark(fact)})"
+    return f"- {one_line(fact.fact)} ({', '.join([fact_dates(fact), *labels(fact), fact.id])})"
 
 
 def _rest(name: str, shown: int, total: int) -> str:

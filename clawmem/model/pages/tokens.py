@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from clawmem.model.facts.fact import Fact, since_or_from
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING, unreviewed_remark
+from clawmem.model.facts.labels import labels
+from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, visible
 from clawmem.model.records.event import Event, display_speaker, trust_limit
@@ -40,10 +41,10 @@ _REMARK = f", {OUTSIDE_WARNING}"
 
 
 def context_line(fact: Fact, label: str = "") -> str:
-    """Return the fact as a line of context, with the time when it was true, else the day on which it was said, and
-    with the label of its scope."""
-    remark = _REMARK if fact.trust == EXTERNAL else unreviewed_remark(fact)
-    return f"- {servable(fact.fact)} ({servable(fact_dates(fact))}{label_part(label)}{remark})\n"
+    """Return the fact as a line of context: the time when it was true, else the day on which it was said, the label of
+    its scope, and its own labels."""
+    remarks = ", ".join([fact_dates(fact), *([label] if label else []), *labels(fact)])
+    return f"- {servable(fact.fact)} ({servable(remarks)})\n"
 
 
 def label_part(label: str) -> str:

@@ -6,6 +6,9 @@ from typing import NamedTuple
 from clawmem.model.language.text import one_line
 
 LONGEST_SUBJECT = 160
+# Operations that neither end a fact nor let one stand again. The premises of a new fact are looked at where it is
+# planned.
+_PREMISES_STAY = frozenset(("remember", "reinforce", "access", "archive", "note", "ingest", "premises"))
 
 
 class Author(NamedTuple):
@@ -29,6 +32,21 @@ class Change(NamedTuple):
     author: Author | None = None
     consumes: tuple[str, ...] = ()
     signed: bool = False
+
+
+def operation(change: Change) -> str:
+    """Return the operation that a change's trailers name, or an empty text."""
+    return next((value for key, value in change.trailers if key == "Clawmem-Op"), "")
+
+
+def changed_facts(change: Change) -> list[str]:
+    """Return the ids of the facts that a change's trailers name."""
+    return [value for key, value in change.trailers if key == "Fact"]
+
+
+def is_about_premises(change: Change) -> bool:
+    """Return whether a change may end a fact on which others rest, or let one stand again."""
+    return operation(change) not in _PREMISES_STAY and bool(changed_facts(change))
 
 
 def agent_author(agent: str | None) -> Author | None:

@@ -12,8 +12,9 @@ from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.language.dates import moment_of
 from clawmem.model.records.parsing import Yaml, json_object
 
-OPEN, ENDED, ABANDONED = "open", "ended", "abandoned"
-STATES = (OPEN, ENDED, ABANDONED)
+OPEN, ENDED, ABANDONED, REVOKED = "open", "ended", "abandoned", "revoked"
+STATES = (OPEN, ENDED, ABANDONED, REVOKED)
+"""`revoked`: a person withdrew what came from it; its summary and notes are kept, and neither served nor digested."""
 PREFIX = "ses_"
 COLLISION = "collision"
 """The kind of an entry in a session's journal that says that it met a claim of another one."""

@@ -11,7 +11,8 @@ from clawmem.model.facts.validity import untrue_reason
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 
-GATES = ("current", "confidence", "atomic", "anchored", "evidenced", "uncontradicted", "fresh", "confirmed")
+FRESH = "fresh"
+GATES = ("current", "confidence", "atomic", "anchored", "evidenced", "uncontradicted", FRESH, "confirmed")
 _CONFIRMING = ("supports", "merges")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[A-Z0-9])")
 # A dot after these ends no sentence.

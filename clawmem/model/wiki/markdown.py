@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import project_words
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
+from clawmem.model.facts.labels import change_labels, trust_label
 from clawmem.model.language.dates import day_of
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
@@ -23,7 +23,7 @@ _SECTIONS = {
 
 def render_entity(page: EntityPage) -> str:
     """Return the generated part of an entity's page."""
-    blocks = [_head(page), *_groups(page), _conflicts(page), _list("Topics", page.topics, page.path)]
+    blocks = [_head(page), *_groups(page), _conflicts(page), _doubtful(page), _list("Topics", page.topics, page.path)]
     blocks += [_list("Mentioned in", page.backlinks, page.path), _held_back(page)]
     return "\n\n".join(filter(None, blocks))
 
@@ -49,12 +49,12 @@ def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink]) -> st
 
 
 def claim_details(fact: Fact) -> str:
-    """Return when a claim holds, its confidence, trust and source, and its id."""
+    """Return when a claim holds, its confidence, trust, labels and source, and its id."""
     parts = [fact_dates(fact)]
     if fact.confidence is not None:
         parts.append(f"confidence {fact.confidence:.2f}")
-    parts.append(OUTSIDE_WARNING if fact.trust == EXTERNAL else f"from {fact.trust or 'user'}")
-    parts += [f"source {fact.source_event or fact.source}", *project_words(fact), fact.id]
+    parts.append(trust_label(fact) or "from user")
+    parts += [*change_labels(fact), f"source {fact.source_event or fact.source}", *project_words(fact), fact.id]
     return ", ".join(map(markdown_text, parts))
 
 
@@ -131,6 +131,14 @@ def _linked(place: FactPlace, path: str) -> str:
 def _conflicts(page: EntityPage) -> str:
     lines = [_conflict(one, page.path) for one in page.conflicts]
     return "## Open conflicts\n\n" + "\n".join(lines) if lines else ""
+
+
+def _doubtful(page: EntityPage) -> str:
+    lines = [
+        f"- {markdown_text(one.fact.fact)} To be checked: {markdown_text(one.reason)}. ({claim_details(one.fact)})"
+        for one in page.doubtful
+    ]
+    return "## In doubt\n\n" + "\n".join(lines) if lines else ""
 
 
 def _conflict(conflict: WikiConflict, path: str) -> str:

@@ -43,6 +43,13 @@ class WikiConflict(NamedTuple):
     other: FactPlace
 
 
+class DoubtfulClaim(NamedTuple):
+    """A fact that would be on the page if it were not stale, with the reason."""
+
+    fact: Fact
+    reason: str
+
+
 class PageLink(NamedTuple):
     """A link to another page: its vault path, its title, and how many claims are behind the link."""
 
@@ -58,6 +65,7 @@ class EntityPage(NamedTuple):
     entity: Entity
     claims: tuple[WikiClaim, ...] = ()
     conflicts: tuple[WikiConflict, ...] = ()
+    doubtful: tuple[DoubtfulClaim, ...] = ()
     topics: tuple[PageLink, ...] = ()
     backlinks: tuple[PageLink, ...] = ()
     held_back: int = 0

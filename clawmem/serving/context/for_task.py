@@ -20,6 +20,7 @@ from clawmem.model.facts.reach import scope_of
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
+from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import last_access
 from clawmem.model.pages import context_frame as frame
@@ -32,7 +33,7 @@ from clawmem.serving.context.commands import follow_up_commands
 from clawmem.serving.context.hits import ContextRequest, given
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.stale import premises_of, sources_of
+from clawmem.serving.stale import sources_of
 from clawmem.vault.vault import Vault
 
 LESSON = "lesson"
@@ -179,11 +180,10 @@ def _always(fact: Fact) -> bool:
 def _with_staleness(
     vault: Vault, on: TierCounts, wish: ContextRequest, found: Sequence[ScopedFact]
 ) -> list[ScopedFact]:
-    premises = premises_of(on.source, (one.placed.fact for one in found))
     sources = sources_of(on.source, (one.placed.fact for one in found))
     days = vault.settings.whole("stale.days")
     now = wish.caller.now
-    return [one._replace(stale=stale_reason(one.placed.fact, now, days, premises, sources)) for one in found]
+    return [one._replace(stale=stale_reason(one.placed.fact, now, days, sources)) for one in found]
 
 
 def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
@@ -211,7 +211,7 @@ def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[
 
 def _with_details(fact: Fact, unit: Unit, stale: str | None) -> Unit:
     text = _line(fact)
-    text = f"{text.rstrip()} (stale: {servable(stale)})\n" if stale else text
+    text = f"{text.rstrip()} (stale: {servable(stale)})\n" if stale and not in_doubt(fact) else text
     if text == context_line(fact):
         return unit
     below = "".join((unit.text or "").splitlines(keepends=True)[1:])

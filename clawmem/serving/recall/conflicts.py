@@ -11,8 +11,8 @@ from clawmem.index.search.rival_values import oldest_first
 from clawmem.index.tables.disputes import open_disputes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.labels import labels
 from clawmem.model.facts.reach import scope_of
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.pages.tokens import fact_dates, servable
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _mark(n: int, fact_id: str, conflict: FactConflict, placed: Mapping[int, Pla
 
 def _against(named: str, rival: PlacedFact) -> str:
     """Return the line about a rival of the fact above. `named` is the id of that fact and its source."""
-    remark = f", {OUTSIDE_WARNING}" if rival.fact.trust == EXTERNAL else ""
+    remark = "".join(f", {label}" for label in labels(rival.fact))
     scope = scope_of(rival.fact)
     remark = f", scope {scope}{remark}" if scope else remark
     origin = f"{fact_dates(rival.fact)}, {rival.fact.id}, from {servable(rival.fact.source)}{remark}"

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import normal
+from clawmem.model.lifecycle.premises import SHARE_IN_DOUBT, in_doubt
 from clawmem.model.records.entity import owner_of
 from clawmem.model.records.event import display_speaker, trust_limit
 from clawmem.model.search.event_ranking import only_asks
@@ -58,9 +59,11 @@ def _every(result: RecallResult, sources: Collection[EventHit]) -> Iterator[Reca
 
 def _fitting(fact: FactHit, exact: int) -> FactHit:
     """Return a fact with a higher score if its triple answers the question, as those of `exact` facts do, and with a
-    lower one if it is unfinished."""
+    lower one if it is unfinished or in doubt."""
     if fact.fact.fact.rstrip(" .").rpartition(" ")[2].lower() in _HANGING:
         return _scaled(fact, UNFINISHED_SHARE)
+    if fact.fact.metadata and in_doubt(fact.fact):
+        fact = _scaled(fact, SHARE_IN_DOUBT)
     if not exact or not fact.channels.get("predicate"):
         return fact
     more = round((1 - min(fact.score, 1.0)) * _EXACT_SHARE / exact, 4)

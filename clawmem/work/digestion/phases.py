@@ -41,6 +41,7 @@ from clawmem.model.proposals.proposal import ADD, SUPERSEDE
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import trust_limit
+from clawmem.model.records.session import REVOKED
 from clawmem.vault.vault import Vault
 from clawmem.work.handed_in import WorkScope
 from clawmem.work.sessions.records import find_session
@@ -82,12 +83,12 @@ def texts_of(vault: Vault, item: DigestionItem) -> list[SourceText]:
         events = [event for one in item.events if (event := find_event(vault, index, one)) is not None]
         if item.session is not None:
             events += [one for one in events_of_session(index, item.session) if one.role == "assistant"]
-        return [SourceText(one.text, one.id) for one in events]
+        return [SourceText(one.text, one.id) for one in events if not one.recalled]
 
     found += run_query(vault, read)
     if item.session is not None:
         record = find_session(vault, item.session)
-        found += [SourceText(note.text, None) for note in record.notes]
+        found += [SourceText(note.text, None) for note in record.notes if record.state != REVOKED]
     return found
 
 

@@ -15,6 +15,7 @@ from clawmem.model.records.session import (
     COLLISION,
     ENDED,
     OPEN,
+    REVOKED,
     SessionCollision,
     SessionNote,
     SessionRecord,
@@ -86,6 +87,8 @@ def check_open(record: SessionRecord, caller: Caller) -> None:
         raise Refused(
             f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
         )
+    if record.state == REVOKED:
+        raise Refused(f"The session {record.id} was revoked.", "Start one with `clawmem session start`.")
     if record.state == ENDED:
         raise Refused(f"The session {record.id} has ended.", f"Continue it with `clawmem session resume {record.id}`.")
 

@@ -18,6 +18,7 @@ from clawmem.model.records.session import (
     ENDED,
     OPEN,
     PREFIX,
+    REVOKED,
     SessionCollision,
     SessionRecord,
     check_session_id,
@@ -113,6 +114,8 @@ def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSessi
         raise Refused(
             f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
         )
+    if record.state == REVOKED:
+        raise Refused(f"The session {record.id} was revoked.", "Start one with `clawmem session start`.")
     caller = caller._replace(agent=record.agent, session=record.id)
     moment, was = stamp(caller.now), record.state
     record = record._replace(state=OPEN, last_seen=moment, ended=None)

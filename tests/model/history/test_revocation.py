@@ -46,7 +46,7 @@ def test_the_predecessor_stands_again_as_it_was() -> None:
     done, now = revoked(known, "b")
     assert now["fact_a"] == fact("a", valid_from="2026-11-01")
     assert now["fact_b"].status == RETRACTED
-    assert (now["fact_b"].metadata or {})["retracted"] == {"at": AT, "reason": "revoked: test"}
+    assert (now["fact_b"].metadata or {})["retracted"] == {"at": AT, "reason": "revoked: test", "revoked": True}
     assert (len(done.retracted), len(done.restored), done.relinked) == (1, 1, ())
 
 

@@ -369,7 +369,7 @@ def test_a_lesson_of_an_agent_is_labelled_until_a_person_accepts_it(
 ) -> None:
     bot = {"CLAWMEM_AGENT": "coder", "CLAWMEM_WORKFLOW": "software", "CLAWMEM_PROJECT": PROJECT}
     lesson = clawmem("lesson", "add", "Check the limits of the proxy.", "--json", env=bot).data["facts"][0]
-    assert lesson["unreviewed"] is True
+    assert lesson["reviewed"] is False
     question = "limits of the proxy"
     runtime = Runtime({**vault.git.environment, **bot}, vault.root, str(vault.root))
     served: dict[str, Callable[[], str]] = {
@@ -395,4 +395,4 @@ def test_a_lesson_of_an_agent_is_labelled_until_a_person_accepts_it(
 
 def _label(text: str, name: str) -> bool:
     assert "Check the limits of the proxy." in text, (name, text)
-    return "an agent's lesson, not reviewed" in text or "unreviewed" in text
+    return "unreviewed" in text

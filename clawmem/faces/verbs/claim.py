@@ -1,0 +1,109 @@
+"""`clawmem claim confirm|check|test`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from clawmem.errors import REFUSED, InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, FACT, REASON, Parameter
+from clawmem.faces.parts.words import REVISED, revised, said
+from clawmem.governance import claims
+from clawmem.governance.claims import FAILS, PASSED, SKIPPED, ClaimTest
+from clawmem.memory.facts.revise import check_reason
+from clawmem.model.facts.claim_check import HITS, checked_check
+from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.text import counted
+from clawmem.serving.answers import statements_answering
+
+
+def confirm(call: Call, fact: str, review_by: str | None, reason: str | None) -> Answer:
+    """Say, as a person, that a claim still holds although a premise changed, or that an agent's claim is right. It is
+    not in doubt any more, and neither is what was in doubt only because of it, until a premise changes again."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    return revised(claims.confirm(vault, fact, caller, review_by, check_reason(reason)))
+
+
+def check(call: Call, fact: str, question: str | None, expect: str | None, command: str | None, remove: bool) -> Answer:
+    """Give a claim a check: a question, and words that the answer of the memory must contain; or a command that must
+    succeed. A command runs only after a person allowed it with `clawmem evaluate allow`."""
+    if remove and (question or expect or command):
+        raise InvalidInput("--remove cannot be combined with a new check.", "Use one of them.")
+    wanted = None if remove else checked_check(question, command, expect)
+    return revised(claims.set_check(call.runtime.vault(), fact, wanted, call.runtime.caller()))
+
+
+def test(call: Call, fact: str | None, work: str, dry_run: bool) -> Answer:
+    """Run the check of a claim, or of every claim that has one. A question is asked without a model; one of the five
+    best facts must contain the expected answer. A claim that fails is flagged, and a proposal to withdraw it is filed,
+    once. Exit code 1 if a check fails, 4 if one could not run."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    folder = (call.runtime.working_folder / Path(work).expanduser()).resolve()
+
+    def answer(question: str) -> tuple[str, ...]:
+        return statements_answering(vault, question, caller, HITS)
+
+    done = claims.run_checks(vault, caller, fact, answer, folder, dry_run)
+    counts = {outcome: sum(one.outcome == outcome for one in done.tests) for outcome in (PASSED, FAILS, SKIPPED)}
+    data = {"tests": [_record(one) for one in done.tests], **counts, "commit": done.commit}
+    lines = [_line(one) for one in done.tests]
+    lines += [f"{counted(len(done.tests), 'check')}: {', '.join(f'{n} {name}' for name, n in counts.items() if n)}"]
+    talk = () if done.tests else ("No claim has a check.",)
+    return Answer(data, lines if done.tests else (), done.notices, REFUSED if done.failed else 0, talk)
+
+
+def _record(one: ClaimTest) -> dict[str, Any]:
+    shown = fact_data(one.placed.fact, one.placed.entity)
+    return {**shown, "outcome": one.outcome, **said({"why": one.why, "filed_as": one.proposal})}
+
+
+def _line(one: ClaimTest) -> str:
+    why = f": {one.why}" if one.why else ""
+    filed = f" (`clawmem review show {one.proposal}`)" if one.proposal else ""
+    return f"{one.outcome}  {fact_line(one.placed.fact, one.placed.entity)}{why}{filed}"
+
+
+_TEST = {"...": "fact", "outcome": {PASSED, FAILS, SKIPPED}, "why?": str, "filed_as?": str}
+
+VERB = {
+    "confirm": Command(
+        confirm,
+        (
+            FACT,
+            Parameter("review_by", "The day by which it is to be checked again.", ("--review-by",), metavar="DATE"),
+            REASON._replace(help="Why it still holds."),
+        ),
+        REVISED,
+        ("clawmem claim confirm fact_1a2b --reason 'The lock is needed anyway.' --review-by 2027-06-30",),
+        ("facts",),
+    ),
+    "check": Command(
+        check,
+        (
+            FACT,
+            Parameter("question", "A question to the memory.", ("--question",)),
+            Parameter("expect", "Words that the answer, or the output, must contain.", ("--expect",)),
+            Parameter("command", "A command that must succeed.", ("--command",)),
+            Parameter("remove", "Remove the check.", ("--remove",), bool, False),
+        ),
+        REVISED,
+        (
+            "clawmem claim check fact_1a2b --question 'Where does Jane live?' --expect Oslo",
+            "clawmem claim check fact_1a2b --command './check_port.sh 5432'",
+        ),
+        ("facts",),
+    ),
+    "test": Command(
+        test,
+        (
+            FACT._replace(required=False, help="The id of the claim, or a unique prefix (default: all with a check)."),
+            Parameter("work", "The folder in which a command runs.", ("--work",), default=".", metavar="PATH",
+                      completes="file"),
+            DRY_RUN._replace(help="Run the checks; flag and file nothing."),
+        ),
+        {"tests": [_TEST], PASSED: int, FAILS: int, SKIPPED: int, "commit": (str, None)},
+        ("clawmem claim test", "clawmem claim test --dry-run"),
+        ("tests",),
+    ),
+}  # fmt: skip

@@ -1,0 +1,96 @@
+"""Link a statement in the propositional form to the facts that its brackets name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.errors import AmbiguousId, ClawmemError, NotFound
+from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
+from clawmem.index.search.lookup import PlacedFact, facts_of, find_fact
+from clawmem.index.tables.store import Index
+from clawmem.memory.entities.places import find_entity
+from clawmem.memory.permission import may_read
+from clawmem.model.facts.fact import Fact, FactLink
+from clawmem.model.facts.ids import FACT_PREFIX
+from clawmem.model.facts.propositional import MOST_PREMISES, NamedPremise, named_premises, with_words
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import search_words
+from clawmem.model.language.text import normal
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import visible_owners
+
+_CANDIDATES = 50
+
+
+class LinkedStatement(NamedTuple):
+    """The fact with its links, and a notice for each bracket that names no single fact."""
+
+    fact: Fact
+    notices: tuple[str, ...] = ()
+
+
+class _Unresolved(Exception):
+    """A bracket does not name one fact; the message says why."""
+
+
+def linked_to_premises(index: Index, fact: Fact, caller: Caller) -> LinkedStatement:
+    """Return the fact with a `depends_on` link for each bracket that names one fact, and with words for brackets.
+
+    A bracket names a fact by its id, by its statement or words that only one current fact contains, or by an entity
+    with one current fact. The reason of a link is the sentence as it was given. Other brackets stay as text."""
+    named = named_premises(fact.fact)
+    said: dict[NamedPremise, str] = {}
+    links, notices = list(fact.links), list[str]()
+    for one in named[:MOST_PREMISES]:
+        try:
+            placed = _premise(index, one.words, caller)
+        except _Unresolved as problem:
+            notices.append(f"[[{one.words}]] names no premise: {problem}; it stays as text")
+            continue
+        said[one] = placed.fact.fact.rstrip(" .") if one.words.startswith(FACT_PREFIX) else one.words
+        if not any(link.type == "depends_on" and link.to == placed.fact.id for link in links):
+            links.append(FactLink("depends_on", placed.fact.id, fact.fact, stamp(caller.now)))
+    if len(named) > MOST_PREMISES:
+        notices.append(f"only the first {MOST_PREMISES} premises are linked; the others stay as text")
+    text = with_words(fact.fact, said.get)
+    return LinkedStatement(fact._replace(fact=text, links=tuple(links)), tuple(notices))
+
+
+def _premise(index: Index, words: str, caller: Caller) -> PlacedFact:
+    if words.startswith(FACT_PREFIX):
+        try:
+            placed = find_fact(index, words)
+        except (NotFound, AmbiguousId) as problem:
+            raise _Unresolved(problem.message.rstrip(".")) from None
+        if not may_read(caller, placed.entity):
+            raise _Unresolved(f"No fact has the id '{words}'")
+        return placed
+    return _stated(index, words, caller) or _only_fact_of(index, words, caller)
+
+
+def _stated(index: Index, words: str, caller: Caller) -> PlacedFact | None:
+    """Return the one current fact with exactly this statement, else the one that contains the words, or None."""
+    forms = [form for word in search_words(words) for form in forms_of(word)]
+    wanted = FactFilter(owners=visible_owners(caller.agent, None))
+    rows = keyword_channel(index, forms, wanted, _CANDIDATES).scores
+    placed = [one for one in facts_in_rows(index, sorted(rows)).values() if one.fact.is_current]
+    text = normal(words)
+    same = [one for one in placed if normal(one.fact.fact) == text]
+    containing = [one for one in placed if f" {text} " in f" {normal(one.fact.fact)} "]
+    found = same or containing
+    if len(found) > 1:
+        ids = ", ".join(sorted(one.fact.id for one in found)[:5])
+        raise _Unresolved(f"{len(found)} facts say it ({ids})")
+    return found[0] if found else None
+
+
+def _only_fact_of(index: Index, words: str, caller: Caller) -> PlacedFact:
+    try:
+        entity = find_entity(index, words, caller)
+    except ClawmemError:
+        raise _Unresolved("no fact and no entity is called that") from None
+    held = [one for one in facts_of(index, entity) if one.fact.is_current and may_read(caller, one.entity)]
+    if len(held) != 1:
+        raise _Unresolved(f"{entity} has {len(held)} facts, so name one of them")
+    return held[0]

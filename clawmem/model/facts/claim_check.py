@@ -1,0 +1,71 @@
+"""The check of a claim: a question with the answer that the memory must give, or a command that must succeed."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.text import check_statement, normal
+from clawmem.model.lifecycle.premises import with_metadata
+from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
+
+CHECK, FAILED = "check", "check_failed"
+"""The keys of a fact's metadata with its check, and with the day and the reason of a failure."""
+HITS = 5
+"""So many of the best hits of the question may contain the answer."""
+
+
+class ClaimCheck(NamedTuple):
+    """A question and the expected answer, or a command and the text that its output must contain (None: any)."""
+
+    question: str | None = None
+    command: str | None = None
+    expect: str | None = None
+
+
+def checked_check(question: str | None, command: str | None, expect: str | None) -> ClaimCheck:
+    """Return the check with these parts. Raise InvalidInput if they make no check."""
+    if (question is None) == (command is None):
+        raise InvalidInput("A check has a question or a command.", "Use --question Q --expect A, or --command C.")
+    if question is not None and expect is None:
+        raise InvalidInput("The expected answer is missing.", "Add --expect with words that the answer must contain.")
+    for name, text in (("question", question), ("expected answer", expect), ("command", command)):
+        if text is not None and len(text) > QUESTION_CHARACTERS:
+            raise InvalidInput(f"{beyond_limit(f'The {name}', len(text), QUESTION_CHARACTERS, 'characters')}.", "")
+    if expect is not None and not normal(expect):
+        raise InvalidInput("The expected answer has no words.", "Name words or numbers that the answer must contain.")
+    return ClaimCheck(
+        check_statement(question, "question") if question is not None else None,
+        check_statement(command, "command") if command is not None else None,
+        check_statement(expect, "expected answer") if expect is not None else None,
+    )
+
+
+def check_of(fact: Fact) -> ClaimCheck | None:
+    """Return the check of a fact, or None if it has none or one that cannot be read."""
+    held = (fact.metadata or {}).get(CHECK)
+    if not isinstance(held, Mapping) or not all(isinstance(held.get(key), str | None) for key in ClaimCheck._fields):
+        return None
+    check = ClaimCheck(held.get("question"), held.get("command"), held.get("expect"))
+    try:
+        return checked_check(*check)
+    except InvalidInput:
+        return None
+
+
+def with_check(fact: Fact, check: ClaimCheck | None) -> Fact:
+    """Return the fact with this check, or without one; what an earlier check found is removed."""
+    held = {key: value for key, value in check._asdict().items() if value is not None} if check else None
+    return with_metadata(with_metadata(fact, CHECK, held), FAILED, None)
+
+
+def answers_question(expect: str, texts: Sequence[str]) -> bool:
+    """Return whether one of some texts contains the words of the expected answer, in any case and spelling of marks."""
+    wanted = f" {normal(expect)} "
+    return any(wanted in f" {normal(text)} " for text in texts)
+
+
+def failure_of(fact: Fact) -> str | None:
+    """Return why the check of a fact failed when it was last run, or None."""
+    held = (fact.metadata or {}).get(FAILED)
+    return held["why"] if isinstance(held, Mapping) and isinstance(held.get("why"), str) else None

@@ -1,0 +1,137 @@
+"""The impact of a fact: everything that rests on it, directly or not, and the pages and proposals that show it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact, facts_naming, find_fact
+from clawmem.index.search.premises import edges_towards, served_facts
+from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.tables.store import Index
+from clawmem.memory.permission import check_may_read, may_read
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.model.facts.ids import FACT_PREFIX
+from clawmem.model.lifecycle.premises import SUCCEEDED
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+
+NAMED = "details"
+"""How a fact rests on another that only its details name, such as the evidence of a guardrail."""
+_PAGES = ("MEMORY.md", "wiki", "daily", "life")
+_ID = re.compile(rf"{FACT_PREFIX}[0-9a-z]+")
+
+
+class Dependent(NamedTuple):
+    """A current fact that rests on another: on which premise, how, and how many links from the start."""
+
+    placed: PlacedFact
+    premise: str
+    relation: str
+    depth: int
+
+
+class Impact(NamedTuple):
+    """A fact and what rests on it, nearest first; each fact once.
+
+    `hidden` counts the facts in other agents' workspaces. `pages` are the pages that show the fact or one that rests on
+    it, each with their ids; `proposals` are open proposals about them."""
+
+    start: PlacedFact
+    dependents: tuple[Dependent, ...]
+    hidden: int
+    pages: tuple[tuple[str, tuple[str, ...]], ...]
+    proposals: tuple[Proposal, ...]
+    notices: tuple[str, ...] = ()
+
+    @property
+    def categories(self) -> dict[str, int]:
+        """Return the number of dependents by category, the most frequent first."""
+        return dict(Counter(one.placed.fact.category for one in self.dependents).most_common())
+
+
+def impact(vault: Vault, reference: str, caller: Caller, depth: int | None = None) -> Impact:
+    """Return what rests on a fact, within `depth` links (None: all). Circles are allowed.
+
+    Raise NotFound, AmbiguousId, and NotPermitted if the fact belongs to another agent."""
+
+    def read(index: Index) -> tuple[PlacedFact, list[Dependent], int, tuple[str, ...]]:
+        start = find_fact(index, reference)
+        check_may_read(caller, start.entity)
+        found = list(_resting(index, start, depth))
+        shown = [one for one in found if may_read(caller, one.placed.entity)]
+        return start, shown, len(found) - len(shown), (*index.notices, *unreadable_notices(index))
+
+    start, shown, hidden, notices = run_query(vault, read)
+    ids = {start.fact.id, *(one.placed.fact.id for one in shown)}
+    pages = tuple(_pages(vault, caller, ids))
+    filed = read_proposals(vault)
+    waiting = tuple(one for one in filed.open if _is_about(one, ids))
+    return Impact(start, tuple(shown), hidden, pages, waiting, (*notices, *filed.unreadable))
+
+
+def _resting(index: Index, start: PlacedFact, depth: int | None) -> Iterator[Dependent]:
+    """Yield what rests on a fact, or on a fact that it replaced, level by level."""
+    seen, level = {start.fact.id}, [start.fact.id]
+    at = 0
+    while level and (depth is None or at < depth):
+        at += 1
+        edges = _edges(index, level, seen)
+        if at == 1:
+            named = [one for one in facts_naming(index, start.fact.id) if _only_named(one, start.fact.id)]
+            edges.update({one.fact.id: (start.fact.id, NAMED) for one in named if one.fact.id not in edges})
+        facts = served_facts(index, edges)
+        seen |= edges.keys()
+        level = []
+        for fact_id, (premise, relation) in edges.items():
+            placed = facts.get(fact_id)
+            if placed is not None and placed.fact.is_current:
+                level.append(fact_id)
+                yield Dependent(placed, premise, relation, at)
+
+
+def _edges(index: Index, level: Collection[str], seen: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Return the facts that rest on some facts or on what these replaced, each with its premise and the relation."""
+    found: dict[str, tuple[str, str]] = {}
+    towards, passed = list(level), set(level)
+    while towards:
+        replaced = []
+        for target, fact_id, kind in edges_towards(index, towards):
+            if kind == SUCCEEDED:
+                if fact_id not in passed:
+                    passed.add(fact_id)
+                    replaced.append(fact_id)
+            elif fact_id not in seen:
+                found.setdefault(fact_id, (target, kind))
+        towards = replaced
+    return found
+
+
+def _only_named(one: PlacedFact, fact_id: str) -> bool:
+    """Return whether a current fact names another one in its details and not in a link."""
+    fact = one.fact
+    linked = fact.superseded_by == fact_id or any(link.to == fact_id for link in fact.links)
+    return fact.is_current and not linked and f"'{fact_id}'" in str(fact.details)
+
+
+def _pages(vault: Vault, caller: Caller, ids: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the shared pages, and those of the calling agent, that show one of some facts."""
+    places = [*_PAGES, *([f"agents/{caller.agent}"] if caller.agent else [])]
+    for place in places:
+        root = vault.root / place
+        for path in [root] if root.is_file() else sorted(root.rglob("*.md")):
+            if path.is_symlink() or not path.is_file():
+                continue
+            shown = dict.fromkeys(_ID.findall(path.read_text("utf-8", errors="replace")))
+            held = tuple(one for one in shown if one in ids)
+            if held:
+                yield path.relative_to(vault.root).as_posix(), held
+
+
+def _is_about(one: Proposal, ids: Collection[str]) -> bool:
+    linked = (link.to for link in one.fact.links) if one.fact else ()
+    return any(target.id in ids for target in one.targets) or any(to in ids for to in linked)

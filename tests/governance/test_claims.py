@@ -1,0 +1,188 @@
+"""Claims: confirmed by a person, checked without a model, deprecated for another one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import InvalidInput, NotPermitted, Refused
+from clawmem.governance.allowed_commands import allow_command, plan_command
+from clawmem.governance.claims import ClaimTests, confirm, deprecate, run_checks, set_check
+from clawmem.governance.review import approve, reject
+from clawmem.memory.facts.premises import refresh_premises
+from clawmem.memory.facts.revise import retract, supersede
+from clawmem.memory.history.undo import undo
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.model.facts.claim_check import checked_check, failure_of
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import ARCHIVED, Fact
+from clawmem.model.facts.labels import UNREVIEWED, labels
+from clawmem.model.lifecycle.premises import PremiseChange, in_doubt, premise_changes
+from clawmem.model.records.caller import Caller
+from clawmem.serving.answers import statements_answering
+from clawmem.serving.context.context import context
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+from tests.memory.facts.test_premises import facts, keep
+
+
+def _run(vault: Vault, caller: Caller, fact: Fact | None = None, folder: Path | None = None) -> ClaimTests:
+    return run_checks(
+        vault,
+        caller,
+        fact.id if fact else None,
+        lambda question: statements_answering(vault, question, caller, 5),
+        folder or vault.root,
+    )
+
+
+def test_a_person_confirms_what_an_agent_may_not(vault: Vault, caller: Caller) -> None:
+    premise = keep(vault, caller, "The parser is slow.")
+    resting = keep(vault, caller, "We cache the parser.", premise)
+    further = keep(vault, caller, "The cache needs a lock.", resting)
+    retract(vault, premise.id, caller)
+    with pytest.raises(NotPermitted):
+        confirm(vault, resting.id, caller._replace(agent="scout"))
+    done = confirm(vault, resting.id, caller, reason="We cache anyway.")
+    assert [one.fact.id for one in done.marked] == [further.id]
+    assert not any(map(in_doubt, facts(vault).values()))
+    assert confirm(vault, resting.id, caller).outcome == ("noop",)
+    undo(vault, resting.id, caller)
+    assert in_doubt(facts(vault)[resting.id]) and in_doubt(facts(vault)[further.id])
+    with pytest.raises(Refused):
+        confirm(vault, premise.id, caller)
+    with pytest.raises(InvalidInput, match="has passed"):
+        confirm(vault, resting.id, caller, "2020-01-01")
+
+
+def test_a_confirmation_renews_the_day_for_review(vault: Vault, caller: Caller) -> None:
+    premise = keep(vault, caller, "The license is valid.", details={"review_by": "2026-11-01"})
+    resting = keep(vault, caller, "We may ship.", premise)
+    assert premise_changes(facts(vault)[resting.id]) == (PremiseChange(premise.id, "stale"),)
+    confirm(vault, premise.id, caller, "2027-01-31")
+    assert facts(vault)[premise.id].details == {"review_by": "2027-01-31"}
+    assert not in_doubt(facts(vault)[resting.id])
+
+
+def test_an_agents_fact_is_unreviewed_until_a_person_confirms_it(vault: Vault, caller: Caller) -> None:
+    held = keep(vault, caller._replace(agent="scout"), "The parser needs 2 GB.")
+    assert labels(held) == [UNREVIEWED]
+    text = context(vault, caller, 500, "parser").text
+    assert "The parser needs 2 GB. (2026-11-21, agent, unreviewed)" in text
+    confirm(vault, held.id, caller)
+    assert labels(facts(vault)[held.id]) == ["agent"]
+    assert "unreviewed" not in context(vault, caller, 500, "parser").text
+
+
+def test_a_question_whose_answer_changed_fails_and_is_filed_once(vault: Vault, caller: Caller) -> None:
+    home = keep(vault, caller, "Jane lives in Oslo.")
+    rule = keep(vault, caller, "The team meets at the harbour.", entity="projects/site")
+    set_check(vault, rule.id, checked_check("Where does Jane live?", None, "oslo"), caller)
+    assert [one.outcome for one in _run(vault, caller).tests] == ["passed"]
+    supersede(vault, home.id, draft_from_record({"fact": "Jane lives in Rome."}, caller.now), caller)
+    done = _run(vault, caller)
+    assert (done.failed, [one.outcome for one in done.tests]) == (True, ["failed"])
+    assert "Jane lives in Rome." in (done.tests[0].why or "")
+    assert failure_of(facts(vault)[rule.id])
+    waiting = read_proposals(vault).open
+    assert [(one.kind, one.targets[0].id, one.id) for one in waiting] == [("check", rule.id, done.tests[0].proposal)]
+    again = _run(vault, caller, rule)
+    assert (again.commit, len(read_proposals(vault).open)) == (None, 1)
+    assert "its check failed" in context(vault, caller, 500, "where does the team meet").text
+    reject(vault, waiting[0].id, caller, "The harbour stays.")
+    set_check(vault, rule.id, checked_check("Where does Jane live?", None, "Rome"), caller)
+    assert not _run(vault, caller).failed
+    assert failure_of(facts(vault)[rule.id]) is None
+
+
+def test_an_approved_failure_withdraws_the_claim(vault: Vault, caller: Caller) -> None:
+    rule = keep(vault, caller, "The port is 80.")
+    resting = keep(vault, caller, "The proxy listens on 80.", rule)
+    set_check(vault, rule.id, checked_check("Which colour has the logo?", None, "blue"), caller)
+    done = _run(vault, caller)
+    approve(vault, done.tests[0].proposal or "", caller)
+    assert facts(vault)[rule.id].status == "retracted"
+    assert in_doubt(facts(vault)[resting.id])
+    assert _run(vault, caller).tests == ()
+
+
+def test_a_command_runs_only_if_it_is_allowed(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    script = work / "check.sh"
+    script.write_text("#!/bin/sh\necho port 80\n")
+    script.chmod(0o755)
+    rule = keep(vault, caller, "The port is 80.")
+    set_check(vault, rule.id, checked_check(None, "./check.sh", "port 80"), caller)
+    done = _run(vault, caller, folder=work)
+    assert [one.outcome for one in done.tests] == ["skipped"]
+    assert "not allowed" in done.notices[0] and not read_proposals(vault).open
+    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    assert [one.outcome for one in _run(vault, caller, folder=work).tests] == ["passed"]
+    script.write_text("#!/bin/sh\necho port 81\n")
+    assert [one.outcome for one in _run(vault, caller, folder=work).tests] == ["skipped"]
+    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    assert [one.outcome for one in _run(vault, caller, folder=work).tests] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    ("question", "command", "expect"),
+    [(None, None, None), ("q?", "c", "x"), ("q?", None, None), ("q?", None, "?!"), ("q" * 100_000, None, "x")],
+)
+def test_what_is_no_check_is_refused(question: str | None, command: str | None, expect: str | None) -> None:
+    with pytest.raises(InvalidInput):
+        checked_check(question, command, expect)
+
+
+def test_a_deprecated_fact_warns_until_its_day_and_is_archived_after_it(vault: Vault, caller: Caller) -> None:
+    old, new = keep(vault, caller, "The API is at /v1."), keep(vault, caller, "The API is at /v2.")
+    resting = keep(vault, caller, "Clients call /v1.", old)
+    done = deprecate(vault, old.id, new.id, "2026-12-31", caller, "v1 ends")
+    assert done.outcome == ("updated",) and any("1 fact" in one for one in done.notices)
+    assert deprecate(vault, old.id, new.id, "2026-12-31", caller, "v1 ends").outcome == ("noop",)
+    assert f"deprecated, until 2026-12-31: now {new.id}" in context(vault, caller, 500, "API").text
+    assert not in_doubt(facts(vault)[resting.id])
+    last = caller._replace(now=caller.now.replace(year=2026, month=12, day=31))
+    assert refresh_premises(vault, last).commit is None
+    after = refresh_premises(vault, last._replace(now=last.now + timedelta(days=1)))
+    assert [one.fact.id for one in after.archived] == [old.id]
+    assert facts(vault)[old.id].status == ARCHIVED
+    assert premise_changes(facts(vault)[resting.id]) == (PremiseChange(old.id, "deprecated", new.id),)
+    undo(vault, after.commit or "", caller)
+    assert not in_doubt(facts(vault)[resting.id]) and facts(vault)[old.id].is_current
+
+
+def test_what_cannot_be_deprecated_is_refused(vault: Vault, caller: Caller) -> None:
+    old, new = keep(vault, caller, "The API is at /v1."), keep(vault, caller, "The API is at /v2.")
+    for other, until, expected in ((old, "2027-01-01", "itself"), (new, "2020-01-01", "has passed")):
+        with pytest.raises(InvalidInput, match=expected):
+            deprecate(vault, old.id, other.id, until, caller)
+    retract(vault, new.id, caller)
+    with pytest.raises(Refused, match="retracted"):
+        deprecate(vault, old.id, new.id, "2027-01-01", caller)
+
+
+def test_an_agent_proposes_to_deprecate_what_a_person_said(vault: Vault, caller: Caller) -> None:
+    old, new = keep(vault, caller, "The API is at /v1."), keep(vault, caller, "The API is at /v2.")
+    agent = caller._replace(agent="scout")
+    assert deprecate(vault, old.id, new.id, "2026-12-31", agent).outcome == ("proposed",)
+    assert deprecate(vault, old.id, new.id, "2026-12-31", agent).commit is None
+    (waiting,) = (one for one in read_proposals(vault).open if one.kind == "deprecation")
+    approve(vault, waiting.id, caller)
+    assert labels(facts(vault)[old.id]) == [f"deprecated, until 2026-12-31: now {new.id}"]
+    own = keep(vault, agent, "The client is old.")
+    assert deprecate(vault, own.id, new.id, "2026-12-31", agent).outcome == ("updated",)
+
+
+def test_the_exit_code_says_whether_a_check_failed(clawmem: Command, vault: Vault, caller: Caller) -> None:
+    home = keep(vault, caller, "Jane lives in Oslo.")
+    assert clawmem("claim", "test").code == 0
+    assert clawmem("claim", "test", home.id).code == 2
+    assert clawmem("claim", "check", home.id, "--question", "Where does Jane live?", "--expect", "Rome").code == 0
+    done = clawmem("claim", "test", "--json")
+    assert (done.code, done.json["data"]["failed"]) == (1, 1)
+    assert clawmem("claim", "check", home.id, "--remove").code == 0
+    assert clawmem("claim", "check", home.id, "--command", "./none.sh").code == 0
+    assert clawmem("claim", "test").code == 4

@@ -1,0 +1,70 @@
+"""A statement in the propositional form is linked to what its brackets name."""
+
+from __future__ import annotations
+
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.lifecycle.premises import in_doubt
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+from tests.memory.facts.test_premises import facts, keep
+
+
+def test_each_bracket_becomes_a_link_with_the_sentence_as_its_reason(vault: Vault, caller: Caller) -> None:
+    slow = keep(vault, caller, "The parser is slow on large files.")
+    cheap = keep(vault, caller, "Memory is cheap.")
+    sentence = f"Since [[the parser is slow]] and [[{cheap.id}]], we cache."
+    held = keep(vault, caller, sentence)
+    assert held.fact == "Since the parser is slow and Memory is cheap, we cache."
+    assert [(one.type, one.to, one.reason) for one in held.links] == [
+        ("depends_on", slow.id, sentence),
+        ("depends_on", cheap.id, sentence),
+    ]
+    retract(vault, slow.id, caller)
+    assert in_doubt(facts(vault)[held.id])
+
+
+def test_a_bracket_without_a_single_meaning_stays_as_text_and_is_said(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, "Jane likes tea.", entity="areas/people/jane")
+    keep(vault, caller, "Jane likes milk.", entity="areas/people/jane")
+    keep(vault, caller, "Tom is tall.", entity="areas/people/tom")
+    text = "Since [[Jane likes]] and [[Tom]] and [[nobody]] and [[fact_0000ffff]], we wait."
+    done = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
+    assert done.facts[0].fact.fact == text.replace("[[Tom]]", "Tom")
+    assert len(done.facts[0].fact.links) == 1
+    assert [notice.split(": ")[0] for notice in done.notices] == [
+        "[[Jane likes]] names no premise",
+        "[[nobody]] names no premise",
+        "[[fact_0000ffff]] names no premise",
+    ]
+
+
+def test_the_facts_of_other_agents_are_no_premises(vault: Vault, caller: Caller) -> None:
+    own = keep(vault, caller, "Scout hides the key.", entity="@scout/projects/plan")
+    for words in (own.id, "Scout hides the key"):
+        held = keep(vault, caller._replace(agent="writer"), f"Since [[{words}]], we search.")
+        assert held.links == () and "[[" in held.fact
+
+
+def test_only_eight_premises_are_linked(vault: Vault, caller: Caller) -> None:
+    names = [keep(vault, caller, f"Part {name} is broken.") for name in "abcdefghij"]
+    text = "Since " + " and ".join(f"[[{one.id}]]" for one in names) + ", we stop."
+    done = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
+    assert len(done.facts[0].fact.links) == 8
+    assert any("only the first 8" in notice for notice in done.notices)
+
+
+def test_knowledge_at_the_end_of_a_session_is_linked(clawmem: Command, vault: Vault, caller: Caller) -> None:
+    slow = keep(vault, caller, "The parser is slow.")
+    session = clawmem("session", "start", "--agent", "scout", "--json").data["session"]
+    session = session if isinstance(session, str) else session["id"]
+    document = (
+        '{"summary": "s", "reflection": {"learned": [], "watch_for": []}, "knowledge":'
+        ' [{"entity": "projects/site", "claim": "Since [[the parser is slow]], the site caches."}]}'
+    )
+    done = clawmem("session", "end", "--session", session, "--agent", "scout", "--from", "-", given=document)
+    assert done.code == 0, done.err
+    held = next(one for one in facts(vault).values() if "caches" in one.fact)
+    assert [(one.type, one.to) for one in held.links] == [("depends_on", slow.id)]
