@@ -22,8 +22,9 @@ SHARED = frozenset(
     format vault.name user.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action
     index.keyword decay.archive_days decay.archive_score heartbeat.mentions_for_entity
     heartbeat.max_facts_per_event learning.enter stale.days access.context access.why access.entity_show tiers.policy
-    condense.facts failures.guardrail_after session.abandoned_hours session.notes session.rotate_minutes
-    session.target session.rotate session.compact
+    condense.facts failures.guardrail_after coordination.lease_minutes coordination.on_collision
+    coordination.task_at_end session.abandoned_hours session.notes session.rotate_minutes session.target session.rotate
+    session.compact
     promotion.max_facts promotion.score promotion.margin promotion.max_proposals promotion.hour memory.max_tokens
     tacit.repeats gate.conflict_confidence summary.max_facts summary.weekly_day summary.weekly_hour
     wiki.gates.confidence wiki.gates.length wiki.gates.sources wiki.topic_claims history.limit

@@ -58,9 +58,11 @@ def says(words: str, entity: str = "projects/boat") -> Draft:
     return draft_from_record({"fact": words, "entity": entity, "source": "test"}, NOW)
 
 
-def settings(vault: Vault, line: str) -> Vault:
+def settings(vault: Vault, key: str, before: str, after: str) -> Vault:
     path = vault.root / "clawmem.yaml"
-    path.write_text(path.read_text() + line)
+    text = path.read_text()
+    assert f"{key}: {before}" in text
+    path.write_text(text.replace(f"{key}: {before}", f"{key}: {after}"))
     return Vault(vault.root, vault.environment)
 
 
@@ -81,7 +83,7 @@ def test_a_task_that_was_handed_in_stays_in_review(vault: Vault, ann: Caller, cl
 
 
 def test_a_task_is_kept_where_the_settings_say_so(vault: Vault, ann: Caller) -> None:
-    end_session(settings(vault, "\ncoordination:\n  task_at_end: keep\n"), ann, HANDED_IN)
+    end_session(settings(vault, "task_at_end", "release", "keep"), ann, HANDED_IN)
     assert (find_task(vault, "paint").state, find_task(vault, "paint").holder) == ("working", "ann")
 
 
@@ -141,14 +143,12 @@ def test_a_fact_waits_for_review_or_is_written_where_the_settings_say_so(
 ) -> None:
     remember(vault, [says("Boats float.")], ann._replace(agent=None, session=None))
     claim_work(vault, ann, "projects/boat")
-    proposing = settings(vault, "\ncoordination:\n  on_collision: propose\n")
+    proposing = settings(vault, "on_collision", "refuse", "propose")
     (one,) = remember(proposing, [says("Boats sink.")], bob).facts
     assert one.outcome == "proposed"
     (proposal,) = read_proposals(proposing).open
     assert proposal.why.startswith("The entity projects/boat is claimed by ann (s-ann)")
-    path = vault.root / "clawmem.yaml"
-    path.write_text(path.read_text().replace("on_collision: propose", "on_collision: warn"))
-    warned = remember(Vault(vault.root, vault.environment), [says("Boats rot.")], bob)
+    warned = remember(settings(vault, "on_collision", "propose", "warn"), [says("Boats rot.")], bob)
     assert (warned.facts[0].outcome, any(one.startswith("collision: ") for one in warned.notices)) == ("added", True)
 
 
