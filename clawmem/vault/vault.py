@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Up to this many paths are passed to git as arguments.
 _MAX_ARGUMENTS = 500
+# The catalog that was read last, with its vault and the state of its file: a process that lives long reads it once.
+_last_catalog: list[tuple[tuple[Path, list[Any] | None], Catalog]] = []
 _DIFFERENCE = ("diff-tree", "-r", "-z", "--no-renames", "--name-only")
 
 
@@ -190,8 +192,13 @@ class Vault:
         """
         from clawmem.model.facts.catalog import catalog_from_mapping  # writing one fact does not need it
 
+        key = self.root, self._state_of(CATALOG)
+        if _last_catalog and _last_catalog[0][0] == key:
+            return _last_catalog[0][1]
         try:
-            return catalog_from_mapping(self.load_yaml(CATALOG) or {})
+            read = catalog_from_mapping(self.load_yaml(CATALOG) or {})
+            _last_catalog[:] = [(key, read)]
+            return read
         except ClawmemError:
             head = self.head().commit
             committed = self.contents_at(head, [CATALOG])[CATALOG] if head else None

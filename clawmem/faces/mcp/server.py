@@ -95,7 +95,9 @@ def _answer(connection: Connection, line: bytes, given: IO[bytes]) -> Any:
 def _called(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> tuple[str, bool]:
     """The answer of a tool as text, or the error with what can be done, and whether it is an error."""
     from clawmem.faces.mcp.tools import call_tool  # at the first call
+    from clawmem.index.tables.store import keep_stores_open
 
+    keep_stores_open()
     try:
         return call_tool(name, arguments, runtime), False
     except Exception as problem:  # noqa: BLE001 - the model gets every failure as text

@@ -72,9 +72,21 @@ class FtsEngine:
         found = self._database.execute(
             f"SELECT rowid, -bm25({self._table}) AS score FROM {self._table} WHERE {self._table} MATCH ?"
             " AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY score DESC, rowid LIMIT ?",
-            (" OR ".join(phrases), f"[{','.join(map(str, rows))}]", limit),
+            (" OR ".join(phrases), _list(rows), limit),
         )
-        return [Match(n, score) for n, score in found]
+        return list(map(Match._make, found))
+
+    def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
+        """Return those of the given texts that have one of the words."""
+        phrases = _phrases(words)
+        if not phrases or not rows:
+            return set()
+        found = self._database.execute(
+            f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ?"
+            " AND +rowid IN (SELECT value FROM json_each(?))",
+            (" OR ".join(phrases), _list(rows)),
+        )
+        return {n for (n,) in found}
 
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
@@ -99,7 +111,7 @@ class FtsEngine:
             f"SELECT rowid, -rank FROM {self._table} WHERE {self._table} MATCH ? ORDER BY rank, rowid LIMIT ?",
             (query, limit),
         )
-        return [Match(n, score) for n, score in rows]
+        return list(map(Match._make, rows))
 
     def _queries(self, phrases: Sequence[str]) -> list[str]:
         """Return the queries to try, narrow to wide. The last one matches any of the words."""
@@ -167,3 +179,8 @@ def _phrase(word: str) -> str:
     if not any(character.isalnum() for character in word):
         return ""
     return '"' + word.replace('"', '""').replace("\0", " ") + '"'
+
+
+def _list(rows: Iterable[int]) -> str:
+    """Return the rows as a list in JSON."""
+    return f"[{','.join(map(str, rows))}]"

@@ -48,6 +48,9 @@ class KeywordEngine(Protocol):
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
         """Return the best of the given texts, with their scores among all texts, in the same order, thoroughly."""
 
+    def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
+        """Return those of the given texts that have one of the words."""
+
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
 

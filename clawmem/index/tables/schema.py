@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 # The value of `fact.pace` for facts in quarantine, which no context shows.
 QUARANTINE_PACE = -1
-VERSION = "18"
+VERSION = "19"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
@@ -98,7 +98,7 @@ CREATE TABLE event (
     verdict INTEGER
 );
 CREATE UNIQUE INDEX event_id ON event (id, day);
-CREATE INDEX event_sitting ON event (sitting, place);
+CREATE INDEX event_sitting ON event (sitting, place, recalled, speaker, size, asks, role);
 CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX event_day ON event (day, n);
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;

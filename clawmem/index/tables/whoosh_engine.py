@@ -91,6 +91,11 @@ class WhooshEngine:
         """Return the best of the given texts. Raise EngineDamaged if the files cannot be read."""
         return sorted(self._matches(words, limit, rows), key=lambda match: (-match.score, match.n))
 
+    def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
+        """Return those of the given texts that have one of the words. Raise EngineDamaged if the files cannot be
+        read."""
+        return {match.n for match in self._matches(words, len(rows), rows)}
+
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
         return len(self._matches(words, most))

@@ -39,8 +39,7 @@ def facts_asked_of(index: Index, question: str, found: Mapping[int, PlacedFact])
     others: set[int] = set()
     if persons:
         rest = found.keys() - named.keys()
-        mentioned = {match.n for match in index.engine.search_among(rest, sorted(persons), len(rest))}
-        others = rest - mentioned
+        others = rest - index.engine.having(rest, sorted(persons))
     return AskedOf({found[n].fact.id for n in named}, {found[n].fact.id for n in others})
 
 
