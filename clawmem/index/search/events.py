@@ -1,7 +1,7 @@
 """Search in events and notes: by the words in and around them, and by their days."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import NamedTuple
 

@@ -54,6 +54,10 @@ class KeywordEngine(Protocol):
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
 
+    def reuse(self, state: object) -> None:
+        """Let repeated questions about single words be answered from memory for as long as the state of the index is
+        this one; None: ask again each time."""
+
     def flush(self) -> None:
         """Store what was added and removed since the last flush, as part of the open SQLite transaction."""
 

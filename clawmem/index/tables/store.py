@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -58,6 +60,22 @@ class Index(SqliteStore):
         """Store the commit that the index describes."""
         self.set_meta("head", commit)
         self.at = commit
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all reads in this context see the same state. What the keyword engines answered before in the same state
+        is not asked again."""
+        with super().snapshot():
+            # The first number changes with each commit of another connection, the second with each change of this one.
+            (version,) = self.database.execute("PRAGMA data_version").fetchone()
+            engines = self.engine, self.passage_engine
+            for engine in engines:
+                engine.reuse((version, self.database.total_changes))
+            try:
+                yield
+            finally:
+                for engine in engines:
+                    engine.reuse(None)
 
     def close(self) -> None:
         """Close the files."""
