@@ -274,14 +274,27 @@ def all_sketches(index: Index, wanted: FactFilter) -> dict[int, PlacedFact]:
 
 
 def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Iterator[tuple[int, PlacedFact]]:
-    for n, entity, *fields in index.database.execute(f"SELECT {_SKETCH} FROM fact WHERE {condition}", values):
-        yield n, PlacedFact(Fact(*fields), entity)
+    rows = index.database.execute(f"SELECT {_SKETCH} FROM fact WHERE {condition}", values)
+    for n, entity, fact_id, category, timestamp, status, count, last, subject, valid_to, importance, trust in rows:
+        fact = Fact(
+            fact_id,
+            "",
+            category,
+            timestamp,
+            "",
+            status,
+            count,
+            last,
+            subject=subject,
+            valid_to=valid_to,
+            importance=importance,
+            trust=trust,
+        )
+        yield n, PlacedFact(fact, entity)
 
 
-# The first fields of Fact in order, with NULL for those that ranking does not need.
 _SKETCH = (
-    "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
-    f", NULL, subject{', NULL' * 4}, valid_to{', NULL' * 4}, importance, trust"
+    "n, entity, id, category, timestamp, status, access_count, last_accessed, subject, valid_to, importance, trust"
 )
 
 

@@ -7,6 +7,7 @@ A sitting is a session, or a day for events without a session.
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -130,10 +131,10 @@ def best_first(scores: Mapping[int, float]) -> list[int]:
 
 
 def _totals(words: Sequence[Mapping[int, float]]) -> dict[int, float]:
-    totals: dict[int, float] = {}
+    totals: defaultdict[int, float] = defaultdict(float)
     for scores in words:
         for n, score in scores.items():
-            totals[n] = totals.get(n, 0.0) + score
+            totals[n] += score
     return totals
 
 
@@ -164,10 +165,10 @@ def order_turns(
     """
     found = {n for scores in words for n in scores if n in turns}
     near = _near(found, turns)
-    totals: dict[int, float] = {}
+    totals: defaultdict[int, float] = defaultdict(float)
     for scores in words:
         for n, square in _around(scores, near).items():
-            totals[n] = totals.get(n, 0.0) + math.sqrt(square)
+            totals[n] += math.sqrt(square)
     shares = _sitting_scores(words, turns, sittings)
     scored = {
         n: total * _speaker_factor(n, named) + SITTING * shares.get(turns[n].sitting, 0.0)
@@ -204,11 +205,11 @@ def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, 
     The root of a sum of squares is close to its largest part, so a word that occurs three times nearby does not count
     like three words.
     """
-    squares: dict[int, float] = {}
+    squares: defaultdict[int, float] = defaultdict(float)
     for n, score in scores.items():
         for other, worth in near.get(n, ()):
             part = score * worth
-            squares[other] = squares.get(other, 0.0) + part * part
+            squares[other] += part * part
     return squares
 
 

@@ -221,7 +221,11 @@ def rank(
     parts = _parts(_lowered(channels, over) if over else channels, _lowered(shares or {}, over))
     total = _total(channels, weights)
     found = ordered(features[fact_id] for fact_id in parts if fact_id in features)
-    ranked = [_with_prior(_with_points(one.id, parts[one.id], weights, total), one, asked) for one in found]
+    named = asked.named if asked else ()
+    ranked = [
+        _scored(one, parts[one.id], weights, total, UNNAMED_SHARE if named and one.id not in named else None)
+        for one in found
+    ]
     if over:
         ranked = _behind(ranked, over, channels.get("predicate", {}))
     if asked and asked.others:
@@ -229,15 +233,21 @@ def rank(
     return sorted(ranked, key=lambda each: (-each.score, each.id in over))
 
 
-def _with_points(each: str, part: Mapping[str, float], weights: Mapping[str, float], total: float) -> RankedFact:
+def _scored(
+    fact: RankingFeatures,
+    part: Mapping[str, float],
+    weights: Mapping[str, float],
+    total: float,
+    share: float | None,
+) -> RankedFact:
+    """Return a fact with its score: the weighted scores of the channels, `share` of them if given, and the prior."""
     points = {name: weights[name] * value / total for name, value in part.items()}
-    return RankedFact(each, sum(points.values()), points)
-
-
-def _with_prior(ranked: RankedFact, fact: RankingFeatures, asked: AskedOf | None) -> RankedFact:
-    kept = scaled(ranked, UNNAMED_SHARE) if asked and asked.named and ranked.id not in asked.named else ranked
-    points = kept.score * prior(fact)
-    return kept._replace(score=kept.score + points, prior=points)
+    score = sum(points.values())
+    if share is not None:
+        points = {name: value * share for name, value in points.items()}
+        score *= share
+    more = score * prior(fact)
+    return RankedFact(fact.id, score + more, points, more)
 
 
 def scaled(ranked: RankedFact, factor: float) -> RankedFact:
