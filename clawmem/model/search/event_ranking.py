@@ -31,7 +31,7 @@ FOREMOST = 200
 K1, B = 1.2, 0.75
 
 USER, ASSISTANT = "user", "assistant"
-_SENTENCE = re.compile(r"[^.!?？]+[.!?？]?")
+_SENTENCE = r"[^.!?？]+[.!?？]?"
 # The most words of a turn that only asks, beside its questions.
 _ASIDE = 5
 _ASKS = re.compile(r"[?？]\W*$")
@@ -71,7 +71,7 @@ def only_asks(text: str) -> bool:
     """Return whether a short turn says nothing beside its questions but a few words, such as "That's nice!"."""
     if not is_question(text):
         return False
-    sentences = _SENTENCE.findall(text)
+    sentences = re.findall(_SENTENCE, text)  # compiled where it is used: few hits ask
     return sum(len(one.split()) for one in sentences if one[-1] not in "?？") <= _ASIDE
 
 
@@ -93,11 +93,14 @@ def turns_named(question: str, turns: Mapping[int, RankedTurn]) -> frozenset[int
 
 
 def _is_named(speaker: str, lowered: Collection[str], capitals: Collection[str]) -> bool:
-    first = None if speaker.isalnum() else _NAME.search(speaker)
-    if first is None and not speaker.isalnum():
+    if speaker.isalnum():
+        name = speaker
+    else:
+        first = _NAME.search(speaker)
+        name = first.group() if first else ""
+    if name.lower() not in lowered:
         return False
-    name = first.group() if first else speaker
-    return name.capitalize() in capitals if name.lower() in STOPWORDS else name.lower() in lowered
+    return name.lower() not in STOPWORDS or name.capitalize() in capitals
 
 
 def best_pieces(words: Sequence[Mapping[int, float]], spread: int) -> list[dict[int, float]]:
@@ -225,24 +228,18 @@ def _near(found: Iterable[int], turns: Mapping[int, RankedTurn]) -> dict[int, li
             following = at.get((sitting, place + 1))
             asks = following is None or turns[following].role != ASSISTANT
         beside = [(n, ASKING if asks else 1.0)]
-        for step in _STEPS:
+        for step, worth in _STEPS:
             other = at.get((sitting, place + step))
             if other is not None:
-                beside.append((other, _worth(asks, turns[other], step)))
+                if asks and step == 1:
+                    worth *= ANSWERED
+                size = turns[other].size
+                beside.append((other, worth * SELF_CONTAINED / size if size > SELF_CONTAINED else worth))
         near[n] = beside
     return near
 
 
-_STEPS = tuple(step for step in range(-REACH, REACH + 1) if step)
-
-
-def _worth(asks: bool, other: RankedTurn, step: int) -> float:
-    """Return the weight of one turn's words for another turn that is `step` places later.
-
-    `asks` means that the one asks the other.
-    """
-    worth = BESIDE[abs(step)] * (ANSWERED if asks and step == 1 else 1.0)
-    return worth * SELF_CONTAINED / other.size if other.size > SELF_CONTAINED else worth
+_STEPS = tuple((step, BESIDE[abs(step)]) for step in range(-REACH, REACH + 1) if step)
 
 
 def _sitting_scores(
