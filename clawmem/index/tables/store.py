@@ -130,14 +130,21 @@ def open_store(vault: Vault) -> Index | None:
     return None
 
 
-def keep_stores_open() -> None:
-    """From now on, leave the index of each vault open between two queries, for a process that lives long.
+@contextmanager
+def stores_kept_open() -> Iterator[None]:
+    """Leave the index of each vault open between two queries in this context, for a process that lives long.
 
     SQLite then keeps its pages and statements. Before each query it compares the change counter in the file, and drops
     its pages where another process has written. The identity is checked as for a file that was just opened.
     """
     global _keeps_open
     _keeps_open = True
+    try:
+        yield
+    finally:
+        _keeps_open = False
+        while _KEPT_OPEN:
+            _KEPT_OPEN.popitem()[1].close()
 
 
 def put_back(vault: Vault, index: Index) -> None:
