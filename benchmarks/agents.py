@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus import make_vault, questions
-from benchmarks.measure import environment, in_turn, ratio, run
+from benchmarks.measure import Timing, environment, in_turn, ratio, run
 from benchmarks.report import Row
 from clawmem.faces.mcp.tools import tool_list
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.index.tables.order_verdicts import judge_events
+from clawmem.index.tables.store import index_size
 from clawmem.vault.vault import Vault
 
 FACTS = 10_000
 RUNS = 15
+SIZES = (1_000, FACTS, 100_000)
 WARM = 300
 CALLS = 10_000
 _TYPER = [sys.executable, str(Path(__file__).with_name("typer_program.py"))]
@@ -67,35 +69,52 @@ class Server:
 
 
 def agent_rows(folder: Path) -> Iterator[Row]:
-    """The tool list; the server at 10,000 and 100,000 facts; hooks at 10,000 facts."""
+    """The tool list; hooks and the first answer at 10,000 facts; warm calls of a server and how they grow with the
+    vault; its memory after many calls."""
     env = environment(folder / "home")
     shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in tool_list()]
     yield Row("MCP: tokens of the tools, as a model sees them", exact_counter()(json.dumps(shown)), 2_500)
-    medians = []
-    for facts in (FACTS, 10 * FACTS):
-        vault = make_vault(folder / f"agents-{facts}", facts, max(50, facts // 50), events=facts)
-        index = open_index(vault)
-        judge_events(index)
-        index.close()
-        if facts == FACTS:
-            yield from _hook_rows(vault, env)
-            yield _first_answer(vault, env)
-        server = Server(vault, env)
-        asked = questions(WARM + 20)
-        warm = [server.recall(one) for one in asked[:20]]
-        before = server.cpu_seconds()
-        seconds = [server.recall(one) for one in asked[len(warm) :]]
-        cpu = (server.cpu_seconds() - before) / len(seconds) * 1000
-        medians.append(statistics.median(seconds))
-        p95 = sorted(seconds)[int(0.95 * len(seconds))]
+    vaults = {facts: _vault(folder, facts) for facts in SIZES}
+    yield from _hook_rows(vaults[FACTS], env)
+    yield _first_answer(vaults[FACTS], env)
+    servers = {facts: Server(vault, env) for facts, vault in vaults.items()}
+    yield from _warm_rows(servers, {facts: index_size(vault) for facts, vault in vaults.items()})
+    yield _memory(servers[FACTS])
+    for server in servers.values():
+        server.close()
+
+
+def _vault(folder: Path, facts: int) -> Vault:
+    vault = make_vault(folder / f"agents-{facts}", facts, max(50, facts // 50), events=facts)
+    index = open_index(vault)
+    judge_events(index)
+    index.close()
+    return vault
+
+
+def _warm_rows(servers: Mapping[int, Server], sizes: Mapping[int, int]) -> Iterator[Row]:
+    """Each question is asked of every server in turn, so that a drifting machine changes no ratio."""
+    asked = questions(WARM + 20)
+    took: dict[int, list[float]] = {facts: [] for facts in servers}
+    before = {}
+    for number, question in enumerate(asked):
+        if number == 20:
+            before = {facts: server.cpu_seconds() for facts, server in servers.items()}
+        for facts, server in servers.items():
+            took[facts].append(server.recall(question))
+    warm = {facts: Timing(tuple(seconds[20:])) for facts, seconds in took.items()}
+    cpu = {facts: (server.cpu_seconds() - before[facts]) / WARM * 1000 for facts, server in servers.items()}
+    for facts, timing in warm.items():
         goal = 10.0 if facts == FACTS else None
         name = f"MCP: warm recall over everything, {facts:,} facts and events each, p50 in ms"
-        yield Row(name, medians[-1] * 1000, goal, f"p95 {p95 * 1000:.1f} ms")
+        yield Row(name, timing.median * 1000, goal, f"p95 {timing.p95 * 1000:.1f} ms")
         # What a loaded machine does not change.
-        yield Row(f"MCP: the same, CPU of the server for each call in ms, {facts:,} facts", cpu, goal)
-        if facts == FACTS:
-            yield _memory(server)
-        server.close()
+        yield Row(f"MCP: the same, CPU of the server for each call in ms, {facts:,} facts", cpu[facts], goal)
+    for smaller, larger in pairwise(warm):
+        name = f"MCP: warm recall at {larger:,} facts / at {smaller:,} (goal: growth of the index)"
+        grown = sizes[larger] / sizes[smaller]
+        detail = f"CPU {cpu[larger] / cpu[smaller]:.2f}; index {sizes[smaller]:,} to {sizes[larger]:,} bytes"
+        yield Row(name, ratio(warm[larger], warm[smaller]), round(grown, 1), detail)
 
 
 def _first_answer(vault: Vault, env: dict[str, str]) -> Row:
@@ -117,7 +136,7 @@ def _memory(server: Server) -> Row:
     before = server.megabytes()
     for number in range(CALLS):
         server.recall(asked[number % len(asked)])
-    return Row(f"MCP: memory after {CALLS:,} calls / after 320", server.megabytes() / before, 1.2,
+    return Row(f"MCP: memory after {CALLS:,} calls / after {WARM + 20}", server.megabytes() / before, 1.2,
                f"{before:.0f} MB, then {server.megabytes():.0f} MB")  # fmt: skip
 
 

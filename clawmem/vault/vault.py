@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from clawmem.errors import ClawmemError, IncompleteAnswer, InvalidInput, NoVault, Refused, Unreadable
 from clawmem.model.records.bounds import LOWEST_FILE_LIMIT, UnreadFile, refuse_unread
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 # Up to this many paths are passed to git as arguments.
 _MAX_ARGUMENTS = 500
+_Read = TypeVar("_Read")
+# What was made of a file when it was read last, with the vault and the state of the file, by its name.
+_last_read: dict[str, tuple[tuple[Path, list[Any] | None], Any]] = {}
 _DIFFERENCE = ("diff-tree", "-r", "-z", "--no-renames", "--name-only")
 
 
@@ -164,7 +167,7 @@ class Vault:
         are returned, `unread` holds the error, and no command may write.
         """
         try:
-            return settings_from_mapping(self.load_yaml(SETTINGS) or {})
+            return self._read_once(SETTINGS, lambda: settings_from_mapping(self.load_yaml(SETTINGS) or {}))
         except (Unreadable, InvalidInput) as problem:
             return self._fallback_settings(problem)
 
@@ -191,7 +194,7 @@ class Vault:
         from clawmem.model.facts.catalog import catalog_from_mapping  # writing one fact does not need it
 
         try:
-            return catalog_from_mapping(self.load_yaml(CATALOG) or {})
+            return self._read_once(CATALOG, lambda: catalog_from_mapping(self.load_yaml(CATALOG) or {}))
         except ClawmemError:
             head = self.head().commit
             committed = self.contents_at(head, [CATALOG])[CATALOG] if head else None
@@ -213,6 +216,14 @@ class Vault:
         return [
             IncompleteAnswer(f"{CATALOG} cannot be read, so no relation was recognised; `clawmem doctor` says why.")
         ]
+
+    def _read_once(self, name: str, read: Callable[[], _Read]) -> _Read:
+        """Return what `read` makes of a file; in a process that lives long, only where the file has changed."""
+        key = self.root, self._state_of(name)
+        if name not in _last_read or _last_read[name][0] != key:
+            _last_read[name] = key, read()
+        found: _Read = _last_read[name][1]
+        return found
 
     def load_yaml(self, name: str) -> Any:
         """Return a YAML file of the work tree as plain values, or None if it does not exist.

@@ -10,7 +10,8 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,9 +31,6 @@ def serve(given: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime
     settings and the clock of its own time.
     """
 
-    def dispatch(name: str, arguments: Mapping[str, Any], client: str | None) -> tuple[str, bool]:
-        return _called(name, arguments, runtime_for(_agent(client)))
-
     listed: list[dict[str, Any]] = []
 
     def tools() -> list[dict[str, Any]]:
@@ -40,18 +38,31 @@ def serve(given: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime
         return listed
 
     gc.enable()  # a short command needs no collection, but this process lives for long
-    connection, count = Connection(tools, dispatch), 0
-    while line := given.readline(MESSAGE_BYTES):
-        if not line.strip():
-            continue
-        count += 1
-        answer = _answer(connection, line, given)
-        if answer is not None:
-            try:
-                out.write(json.dumps(answer, ensure_ascii=True).encode() + b"\n")
-                out.flush()
-            except BrokenPipeError:
-                break
+    count = 0
+    with ExitStack() as while_it_runs:
+
+        @cache
+        def keep_stores_open() -> None:
+            from clawmem.index.tables.store import stores_kept_open  # at the first call
+
+            while_it_runs.enter_context(stores_kept_open())
+
+        def dispatch(name: str, arguments: Mapping[str, Any], client: str | None) -> tuple[str, bool]:
+            keep_stores_open()
+            return _called(name, arguments, runtime_for(_agent(client)))
+
+        connection = Connection(tools, dispatch)
+        while line := given.readline(MESSAGE_BYTES):
+            if not line.strip():
+                continue
+            count += 1
+            answer = _answer(connection, line, given)
+            if answer is not None:
+                try:
+                    out.write(json.dumps(answer, ensure_ascii=True).encode() + b"\n")
+                    out.flush()
+                except BrokenPipeError:
+                    break
     return count
 
 

@@ -14,6 +14,7 @@ from clawmem.index.tables.store import (
     create_store,
     delete_store,
     open_store,
+    put_back,
 )
 from clawmem.model.kinds import indexed_roots
 from clawmem.vault.vault import Vault
@@ -36,18 +37,22 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
     """
     index = open_index(vault)
     try:
-        with index.snapshot() if one_state else nullcontext():
-            return act(index)
-    except (ClawmemError, OSError):
-        raise
-    except Exception as problem:
-        if not is_index_damage(index, problem):
+        try:
+            with index.snapshot() if one_state else nullcontext():
+                answer = act(index)
+        except (ClawmemError, OSError):
             raise
+        except Exception as problem:
+            if not is_index_damage(index, problem):
+                raise
+            index.close()
+            index = rebuild(vault)
+            answer = act(index)
+    except BaseException:
         index.close()
-        index = rebuild(vault)
-        return act(index)
-    finally:
-        index.close()
+        raise
+    put_back(vault, index)
+    return answer
 
 
 def open_index(vault: Vault) -> Index:

@@ -25,7 +25,8 @@ NAMED_DAY = 1.5
 _MOST_DAYS = 31
 _ENOUGH = 20
 _LONGEST_NAME = 4
-_BATCH = 500
+# One text for any number of rows, so that a statement is prepared once.
+_IN_ROWS = "n IN (SELECT value FROM json_each(?))"
 # Up to how many texts with a word are counted at least; beyond a tenth of all, a word tells little.
 _COUNTED = 2_000
 
@@ -77,16 +78,26 @@ class ChannelHits(NamedTuple):
     unable: bool = False
 
 
-def keyword_channel(index: Index, words: Sequence[str], wanted: FactFilter, limit: int = CANDIDATES) -> ChannelHits:
+def keyword_channel(
+    index: Index,
+    words: Sequence[str],
+    wanted: FactFilter,
+    limit: int = CANDIDATES,
+    sketched: dict[int, PlacedFact] | None = None,
+) -> ChannelHits:
     """Return facts that share words with the question, by BM25.
 
-    If hardly any of the best ones pass the filter, the facts that pass it are ranked instead.
+    If hardly any of the best ones pass the filter, the facts that pass it are ranked instead. The sketches of facts
+    that pass are added to `sketched`, so that their rows are read once.
     """
     if not words:
         return ChannelHits({}, False, "the question has no words to search for")
     for thorough in (False, True):
         matches = index.engine.search(words, limit, thorough)
-        passing = passing_rows(index, (match.n for match in matches), wanted)
+        read = passing_sketches(index, [match.n for match in matches], wanted)
+        if sketched is not None:
+            sketched.update(read)
+        passing: Collection[int] = read.keys()
         if len(passing) >= min(limit, _ENOUGH):
             break
         if len(matches) == limit:
@@ -108,8 +119,8 @@ def word_shares(index: Index, words: Sequence[Sequence[str]], found: Collection[
     for forms in words:
         weight = word_weight(facts, index.engine.count(forms, most))
         whole += weight
-        for match in index.engine.search_among(found, forms, len(found)):
-            shares[match.n] += weight
+        for n in index.engine.having(found, forms):
+            shares[n] += weight
     return {n: share / whole for n, share in shares.items()} if whole else shares
 
 
@@ -158,7 +169,7 @@ def _naming(index: Index, span: DaySpan, found: Collection[int]) -> set[int]:
         return set()
     from clawmem.model.language.date_words import written_days  # few questions name days
 
-    return {match.n for match in index.engine.search_among(found, written_days(span, _MOST_DAYS), len(found))}
+    return index.engine.having(found, written_days(span, _MOST_DAYS))
 
 
 class _TimeCondition(NamedTuple):
@@ -187,7 +198,7 @@ def _time_conditions(first: str, last: str) -> tuple[_TimeCondition, ...]:
 
 def _in_time(index: Index, part: _TimeCondition, wanted: FactFilter, found: Collection[int]) -> Iterator[int]:
     condition, values = condition_of(wanted)
-    among_found = (" AND n IN (SELECT value FROM json_each(?))", (f"[{','.join(map(str, found))}]",))
+    among_found = (f" AND {_IN_ROWS}", (_list(found),))
     for among, more in (among_found, ("", ())) if part.of_all else (among_found,):
         query = f"SELECT n FROM fact WHERE {part.condition}{among} AND {condition} ORDER BY {part.newest} DESC LIMIT ?"
         for (n,) in index.database.execute(query, (*part.values, *more, *values, CANDIDATES)):
@@ -197,11 +208,14 @@ def _in_time(index: Index, part: _TimeCondition, wanted: FactFilter, found: Coll
 def passing_rows(index: Index, numbers: Iterable[int], wanted: FactFilter) -> set[int]:
     """Return those of the rows that pass the filter."""
     condition, values = condition_of(wanted)
-    passing: set[int] = set()
-    for part in _batches(list(numbers)):
-        query = f"SELECT n FROM fact WHERE n IN ({_marks(part)}) AND {condition}"
-        passing.update(row[0] for row in index.database.execute(query, (*part, *values)))
-    return passing
+    rows = index.database.execute(f"SELECT n FROM fact WHERE {_IN_ROWS} AND {condition}", (_list(numbers), *values))
+    return {n for (n,) in rows}
+
+
+def passing_sketches(index: Index, numbers: Iterable[int], wanted: FactFilter) -> dict[int, PlacedFact]:
+    """Return the sketches of those of the rows that pass the filter."""
+    condition, values = condition_of(wanted)
+    return dict(_sketched(index, f"{_IN_ROWS} AND {condition}", (_list(numbers), *values)))
 
 
 def passing_ids(index: Index, wanted: FactFilter) -> dict[str, int]:
@@ -223,11 +237,8 @@ def facts_in_rows(
     index: Index, numbers: Sequence[int], read: Callable[..., PlacedFact] = fact_from_row
 ) -> dict[int, PlacedFact]:
     """Return the facts in some rows. `read` makes a fact from a row."""
-    found: dict[int, PlacedFact] = {}
-    for part in _batches(numbers):
-        query = f"SELECT {FACT_COLUMNS} FROM fact WHERE n IN ({_marks(part)})"
-        for row in index.database.execute(query, tuple(part)):
-            found[row[2]] = read(row)
+    query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {_IN_ROWS}"
+    found = {row[2]: read(row) for row in index.database.execute(query, (_list(numbers),))}
     if len(found) != len(set(numbers)):
         raise RowDamaged("a fact that was found is missing in the index")
     return _as_served(index, found)
@@ -246,19 +257,13 @@ def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFa
 
 def fact_token_counts(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:
     """Return the tokens of the facts' context lines, and whether they are exact or an upper bound."""
-    found: dict[int, tuple[int, bool]] = {}
-    for part in _batches(numbers):
-        query = f"SELECT n, tokens, exact FROM fact WHERE n IN ({_marks(part)})"
-        found.update({n: (tokens, bool(exact)) for n, tokens, exact in index.database.execute(query, tuple(part))})
-    return found
+    rows = index.database.execute(f"SELECT n, tokens, exact FROM fact WHERE {_IN_ROWS}", (_list(numbers),))
+    return {n: (tokens, bool(exact)) for n, tokens, exact in rows}
 
 
 def sketches(index: Index, numbers: Sequence[int]) -> dict[int, PlacedFact]:
     """Return the facts in some rows with only the fields that ranking needs, which takes a tenth of the time."""
-    found: dict[int, PlacedFact] = {}
-    for part in _batches(numbers):
-        found.update(_sketched(index, f"n IN ({_marks(part)})", tuple(part)))
-    return found
+    return dict(_sketched(index, _IN_ROWS, (_list(numbers),)))
 
 
 def all_sketches(index: Index, wanted: FactFilter) -> dict[int, PlacedFact]:
@@ -269,14 +274,27 @@ def all_sketches(index: Index, wanted: FactFilter) -> dict[int, PlacedFact]:
 
 
 def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Iterator[tuple[int, PlacedFact]]:
-    for n, entity, *fields in index.database.execute(f"SELECT {_SKETCH} FROM fact WHERE {condition}", values):
-        yield n, PlacedFact(Fact(*fields), entity)
+    rows = index.database.execute(f"SELECT {_SKETCH} FROM fact WHERE {condition}", values)
+    for n, entity, fact_id, category, timestamp, status, count, last, subject, valid_to, importance, trust in rows:
+        fact = Fact(
+            fact_id,
+            "",
+            category,
+            timestamp,
+            "",
+            status,
+            count,
+            last,
+            subject=subject,
+            valid_to=valid_to,
+            importance=importance,
+            trust=trust,
+        )
+        yield n, PlacedFact(fact, entity)
 
 
-# The first fields of Fact in order, with NULL for those that ranking does not need.
 _SKETCH = (
-    "n, entity, id, '', category, timestamp, '', status, access_count, last_accessed"
-    f", NULL, subject{', NULL' * 4}, valid_to{', NULL' * 4}, importance, trust"
+    "n, entity, id, category, timestamp, status, access_count, last_accessed, subject, valid_to, importance, trust"
 )
 
 
@@ -335,8 +353,9 @@ def names_in(question: str, user: str = "user") -> list[str]:
     return sorted(names - {""})
 
 
-def _batches(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (numbers[start : start + _BATCH] for start in range(0, len(numbers), _BATCH))
+def _list(numbers: Iterable[int]) -> str:
+    """Return rows as a list in JSON, for `_IN_ROWS`."""
+    return f"[{','.join(map(str, numbers))}]"
 
 
 def _marks(values: Sequence[object]) -> str:

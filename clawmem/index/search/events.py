@@ -1,7 +1,8 @@
 """Search in events and notes: by the words in and around them, and by their days."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 from clawmem.index.search.channels import ChannelHits
@@ -20,7 +21,7 @@ from clawmem.model.search.event_ranking import (
     order_turns,
     turns_named,
 )
-from clawmem.model.search.passage import row_of
+from clawmem.model.search.passage import SPREAD
 
 # How many pieces with a word are scored, and how common a word may be beside two rarer ones.
 PER_WORD = 500
@@ -74,28 +75,29 @@ def passage_count(index: Index) -> int:
 
 def event_keywords(index: Index, question: str, words: Sequence[Mapping[int, float]]) -> ChannelHits:
     """Return events by the words of a question in and around them, ranked by `event_ranking`."""
-    scored = best_turns(best_pieces([_part(scores, events=True) for scores in words], row_of))
+    scored = best_turns(best_pieces([_part(scores, events=True) for scores in words], SPREAD))
     found = {n for scores in scored for n in scores}
     turns = _turns_around(index, found)
     total, spoken = index.database.execute("SELECT count(*), coalesce(sum(turns), 0) FROM sitting").fetchone()
-    names = {turn.sitting for turn in turns.values()}
+    names = {turns[n].sitting for n in found if n in turns}
     sittings = SittingCounts(total, spoken, dict(_sizes(index, names)))
-    return ChannelHits({one.n: one.score for one in order_turns(scored, turns, sittings, turns_named(question, turns))})
+    return ChannelHits(order_turns(scored, turns, sittings, turns_named(question, turns)))
 
 
 def rank_by_meaning(index: Index, question: str, closeness: ChannelHits) -> ChannelHits:
     """Rank events by how close they and their neighbours are to a question, with `event_ranking`."""
+    if not closeness.scores:
+        return closeness
     turns = _turns_around(index, closeness.scores)
-    ordered = order_near(closeness.scores, turns, turns_named(question, turns))
-    return closeness._replace(scores={one.n: one.score for one in ordered})
+    return closeness._replace(scores=order_near(closeness.scores, turns, turns_named(question, turns)))
 
 
 def note_keywords(index: Index, words: Sequence[Mapping[int, float]], owners: Sequence[str]) -> ChannelHits:
     """Return note lines by the words of a question. Of agents' notes, only those of the `owners` count."""
     totals: dict[int, float] = {}
-    for scores in best_pieces([_part(scores, events=False) for scores in words], row_of):
+    for scores in best_pieces([_part(scores, events=False) for scores in words], SPREAD):
         for n, score in scores.items():
-            totals[-n] = totals.get(-n, 0.0) + score
+            totals[n] = totals.get(n, 0.0) + score
     marks = ",".join("?" * len(owners))
     visible = {
         n
@@ -153,35 +155,26 @@ def read_note_lines(index: Index, numbers: Sequence[int]) -> dict[int, NoteLineR
 
 
 def _part(scores: Mapping[int, float], events: bool) -> dict[int, float]:
-    return {piece: score for piece, score in scores.items() if (piece >= 0) is events}
+    """Return the scores of the pieces of events, or those of notes with their numbers made positive."""
+    if events:
+        return {piece: score for piece, score in scores.items() if piece >= 0}
+    return {-piece: score for piece, score in scores.items() if piece < 0}
 
 
 def _turns_around(index: Index, found: Iterable[int]) -> dict[int, RankedTurn]:
     """Return the turns in these rows and their neighbours, without recalled ones."""
-    places: dict[str, set[int]] = {}
-    for part in _batches(list(found)):
-        query = f"SELECT sitting, place FROM event WHERE n IN ({','.join('?' * len(part))})"
-        for sitting, place in index.database.execute(query, tuple(part)):
-            places.setdefault(sitting, set()).update(range(place - REACH, place + REACH + 1))
-    if not places:
-        return {}
-    ranges = [(sitting, *ends) for sitting, wanted in places.items() for ends in _ranges(wanted)]
-    # One statement for all: a question has hundreds of ranges. CROSS JOIN keeps SQLite from scanning the events.
+    # CROSS JOIN keeps SQLite from scanning the events. The index has every column, so no row of a neighbour is read.
     rows = index.database.execute(
-        "SELECT n, sitting, place, speaker, size, asks, role FROM json_each(?) AS given"
-        " CROSS JOIN event INDEXED BY event_sitting ON sitting = json_extract(given.value, '$[0]')"
-        " AND place BETWEEN json_extract(given.value, '$[1]') AND json_extract(given.value, '$[2]')"
-        " WHERE recalled = 0",
-        (json.dumps(ranges),),
+        "SELECT near.sitting, near.place, near.speaker, near.size, near.asks, near.role, near.n"
+        " FROM json_each(?) AS given CROSS JOIN event AS one ON one.n = given.value"
+        " CROSS JOIN event AS near INDEXED BY event_sitting ON near.sitting = one.sitting"
+        f" AND near.place BETWEEN one.place - {REACH} AND one.place + {REACH}"
+        " WHERE near.recalled = 0",
+        (json.dumps(sorted(found)),),
     )
-    return {n: RankedTurn._make(turn) for n, *turn in rows}
-
-
-def _ranges(places: Collection[int]) -> Iterator[tuple[int, int]]:
-    """Return the first and last of consecutive positions. Querying each position takes several times as long."""
-    firsts = sorted(place for place in places if place - 1 not in places)
-    lasts = sorted(place for place in places if place + 1 not in places)
-    return zip(firsts, lasts, strict=True)
+    # There are a thousand: this makes them without a call of Python for each.
+    turns: Iterator[RankedTurn] = map(tuple.__new__, repeat(RankedTurn), rows)
+    return {turn.n: turn for turn in turns}
 
 
 def _sizes(index: Index, names: Iterable[str]) -> Iterator[tuple[str, int]]:

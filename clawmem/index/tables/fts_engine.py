@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from clawmem.index.tables.keyword import Document, EngineMissing, Match
 from clawmem.index.tables.schema import FACT_WORDS, FTS
@@ -11,6 +12,11 @@ from clawmem.index.tables.schema import FACT_WORDS, FTS
 # Ranking a row takes about 2.5 microseconds, counting one a tenth of that. Up to CHEAP rows no optimisation pays off.
 CHEAP = 2_000
 ENOUGH = 20
+# How many answers are kept: lists of up to some hundred texts, and counts.
+_LISTS = 64
+_COUNTS = 2_000
+
+_Answer = TypeVar("_Answer")
 
 
 class FtsEngine:
@@ -25,6 +31,10 @@ class FtsEngine:
         self._database = database
         self._table = table
         self._spread = spread
+        self._state: object = None
+        self._reuses = False
+        self._lists: dict[tuple[str, int], list[Match]] = {}
+        self._counts: dict[tuple[str, int], int] = {}
         try:
             if not _has(database, table):
                 # A new index, or one from another engine: only a trial shows whether FTS5 is available.
@@ -57,6 +67,9 @@ class FtsEngine:
         found: list[Match] = []
         if limit < 1:
             return found
+        if thorough and self._reuses and phrases:
+            query = " OR ".join(phrases)
+            return _kept(self._lists, _LISTS, (query, limit), lambda: self._run(query, limit))
         for query in self._queries(phrases)[-1 if thorough else 0 :]:
             found = self._run(query, limit)
             if len(found) >= min(limit, ENOUGH):
@@ -72,14 +85,34 @@ class FtsEngine:
         found = self._database.execute(
             f"SELECT rowid, -bm25({self._table}) AS score FROM {self._table} WHERE {self._table} MATCH ?"
             " AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY score DESC, rowid LIMIT ?",
-            (" OR ".join(phrases), f"[{','.join(map(str, rows))}]", limit),
+            (" OR ".join(phrases), _list(rows), limit),
         )
-        return [Match(n, score) for n, score in found]
+        return list(map(Match._make, found))
+
+    def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
+        """Return those of the given texts that have one of the words."""
+        phrases = _phrases(words)
+        if not phrases or not rows:
+            return set()
+        found = self._database.execute(
+            f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ?"
+            " AND +rowid IN (SELECT value FROM json_each(?))",
+            (" OR ".join(phrases), _list(rows)),
+        )
+        return {n for (n,) in found}
 
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
         phrases = _phrases(words)
         return self._count(" OR ".join(phrases), most) if phrases else 0
+
+    def reuse(self, state: object) -> None:
+        """Keep the answers about single words for as long as the state of the index is this one."""
+        self._reuses = state is not None
+        if self._reuses and state != self._state:
+            self._state = state
+            self._lists.clear()
+            self._counts.clear()
 
     def flush(self) -> None:
         """Do nothing: the index's own transaction stores the changes."""
@@ -99,7 +132,7 @@ class FtsEngine:
             f"SELECT rowid, -rank FROM {self._table} WHERE {self._table} MATCH ? ORDER BY rank, rowid LIMIT ?",
             (query, limit),
         )
-        return [Match(n, score) for n, score in rows]
+        return list(map(Match._make, rows))
 
     def _queries(self, phrases: Sequence[str]) -> list[str]:
         """Return the queries to try, narrow to wide. The last one matches any of the words."""
@@ -122,6 +155,11 @@ class FtsEngine:
         return (max(most or 0, 0) - min(least or 0, 0)) // self._spread
 
     def _count(self, phrase: str, limit: int) -> int:
+        if not self._reuses:
+            return self._counted(phrase, limit)
+        return _kept(self._counts, _COUNTS, (phrase, limit), lambda: self._counted(phrase, limit))
+
+    def _counted(self, phrase: str, limit: int) -> int:
         query = f"SELECT count(*) FROM (SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT ?)"
         count: int = self._database.execute(query, (phrase, limit)).fetchone()[0]
         return count
@@ -167,3 +205,19 @@ def _phrase(word: str) -> str:
     if not any(character.isalnum() for character in word):
         return ""
     return '"' + word.replace('"', '""').replace("\0", " ") + '"'
+
+
+def _kept(
+    answers: dict[tuple[str, int], _Answer], most: int, asked: tuple[str, int], ask: Callable[[], _Answer]
+) -> _Answer:
+    """Return the answer that is kept, or ask. The one that was not used for longest is dropped."""
+    found = answers.pop(asked) if asked in answers else ask()
+    answers[asked] = found
+    if len(answers) > most:
+        del answers[next(iter(answers))]
+    return found
+
+
+def _list(rows: Iterable[int]) -> str:
+    """Return the rows as a list in JSON."""
+    return f"[{','.join(map(str, rows))}]"

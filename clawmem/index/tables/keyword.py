@@ -48,8 +48,15 @@ class KeywordEngine(Protocol):
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
         """Return the best of the given texts, with their scores among all texts, in the same order, thoroughly."""
 
+    def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
+        """Return those of the given texts that have one of the words."""
+
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
+
+    def reuse(self, state: object) -> None:
+        """Let repeated questions about single words be answered from memory for as long as the state of the index is
+        this one; None: ask again each time."""
 
     def flush(self) -> None:
         """Store what was added and removed since the last flush, as part of the open SQLite transaction."""

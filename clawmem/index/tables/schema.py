@@ -98,7 +98,7 @@ CREATE TABLE event (
     verdict INTEGER
 );
 CREATE UNIQUE INDEX event_id ON event (id, day);
-CREATE INDEX event_sitting ON event (sitting, place);
+CREATE INDEX event_sitting ON event (sitting, place, recalled, speaker, size, asks, role);
 CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX event_day ON event (day, n);
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +24,9 @@ from clawmem.vault.vault import Vault
 UNREADABLE = (sqlite3.Error, UnicodeError)
 _BUSY_SECONDS = 10.0
 _BOOT = "/proc/sys/kernel/random/boot_id"
+# In a process that lives long: the index of each vault that is open between two queries, by the path of its link.
+_KEPT_OPEN: dict[Path, Index] = {}
+_keeps_open = False
 
 
 class Index(SqliteStore):
@@ -44,6 +49,8 @@ class Index(SqliteStore):
         self.notices = notices
         self.at: str | None = None
         self.kept = True
+        # The inode and the path of the file, and the keyword engine that was asked for.
+        self.place: tuple[int, str, str] | None = None
 
     def head(self) -> str | None:
         """Return the commit that the index describes now. Other processes may have updated it."""
@@ -53,6 +60,22 @@ class Index(SqliteStore):
         """Store the commit that the index describes."""
         self.set_meta("head", commit)
         self.at = commit
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all reads in this context see the same state. What the keyword engines answered before in the same state
+        is not asked again."""
+        with super().snapshot():
+            # The first number changes with each commit of another connection, the second with each change of this one.
+            (version,) = self.database.execute("PRAGMA data_version").fetchone()
+            engines = self.engine, self.passage_engine
+            for engine in engines:
+                engine.reuse((version, self.database.total_changes))
+            try:
+                yield
+            finally:
+                for engine in engines:
+                    engine.reuse(None)
 
     def close(self) -> None:
         """Close the files."""
@@ -93,14 +116,53 @@ def open_store(vault: Vault) -> Index | None:
     path = os.path.realpath(index_path(vault))
     try:
         number = os.stat(path).st_ino  # noqa: PTH116 - runs in every command
-        index = _connect(vault, path)
+        place = (number, path, vault.settings.words("index.keyword"))
+        index = _open_already(vault, place) or _connect(vault, path)
     except (OSError, *UNREADABLE, EngineMissing):
         return None
+    index.place = place
     try:
         if index.meta("identity") == identity(index.engine.name, number) and _in_step(index):
             return index
     except (*UNREADABLE, EngineMissing):
         pass
+    index.close()
+    return None
+
+
+@contextmanager
+def stores_kept_open() -> Iterator[None]:
+    """Leave the index of each vault open between two queries in this context, for a process that lives long.
+
+    SQLite then keeps its pages and statements. Before each query it compares the change counter in the file, and drops
+    its pages where another process has written. The identity is checked as for a file that was just opened.
+    """
+    global _keeps_open
+    _keeps_open = True
+    try:
+        yield
+    finally:
+        _keeps_open = False
+        while _KEPT_OPEN:
+            _KEPT_OPEN.popitem()[1].close()
+
+
+def put_back(vault: Vault, index: Index) -> None:
+    """Close an index after a query that succeeded, or leave it open for the next one."""
+    link = index_path(vault)
+    # Only SQLite notices what another process writes. A past commit is seldom asked twice.
+    keeps = _keeps_open and vault.present is None and index.place is not None and index.engine.name == "fts5"
+    if not keeps or link in _KEPT_OPEN:
+        index.close()
+    else:
+        _KEPT_OPEN[link] = index
+
+
+def _open_already(vault: Vault, place: tuple[int, str, str]) -> Index | None:
+    """Return the index that was left open, if it is the one in this place; else close it."""
+    index = _KEPT_OPEN.pop(index_path(vault), None)
+    if index is None or index.place == place:
+        return index
     index.close()
     return None
 

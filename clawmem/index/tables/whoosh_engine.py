@@ -66,6 +66,9 @@ class WhooshEngine:
             if self._new.pop(document.n, None) is None:
                 self._gone.add(document.n)
 
+    def reuse(self, state: object) -> None:
+        """Do nothing: every question is asked again."""
+
     def flush(self) -> None:
         """Commit a new generation of the files, and its number in the open SQLite transaction."""
         if not self._new and not self._gone:
@@ -90,6 +93,11 @@ class WhooshEngine:
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
         """Return the best of the given texts. Raise EngineDamaged if the files cannot be read."""
         return sorted(self._matches(words, limit, rows), key=lambda match: (-match.score, match.n))
+
+    def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
+        """Return those of the given texts that have one of the words. Raise EngineDamaged if the files cannot be
+        read."""
+        return {match.n for match in self._matches(words, len(rows), rows)}
 
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""

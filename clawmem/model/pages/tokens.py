@@ -28,9 +28,9 @@ LONELY = frozenset(
 # A word before a letter of any script would be part of a longer piece, so only the end or an ASCII character
 # other than a letter may follow. Digits after a digit of another script are grouped from there: the first counts alone.
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_PIECE = re.compile(
+_PIECE = (
     r" [A-Za-z][a-z]+(?![^\x00-\x40\x5b-\x60\x7b-\x7f])"
-    r"|[a-z]+|(?<![^\x00-\x7f])[0-9]+|'[A-Z]|[^a-z]",
+    r"|[a-z]+|(?<![^\x00-\x7f])[0-9]+|'[A-Z]|[^a-z]"
 )
 _NEVER = -(10**6)
 _MARK = "clawmem-context"
@@ -122,7 +122,7 @@ def line_tokens(fact: Fact) -> int:
 
 def token_bound(text: str) -> int:
     """Return an upper bound of the text's cl100k_base tokens."""
-    return sum(map(_most, _PIECE.findall(text)))
+    return sum(map(_most, re.findall(_PIECE, text)))  # compiled only where tokens are counted
 
 
 @lru_cache(maxsize=100_000)

@@ -12,6 +12,7 @@ from clawmem.model.records.bounds import LEDGER_LINE_BYTES, refuse_unread
 from clawmem.model.records.strict_json import read_json
 
 _MAY_BE_TEXT = ("speaker", "session", "agent", "source", "external_id", "kind")
+_TEXT_OR_NONE, _FLAG_OR_NONE, _OBJECT_OR_NONE = (str, type(None)), (bool, type(None)), (dict, type(None))
 EVENT_ROLES = ("user", "assistant", "system", "tool", "note")
 
 
@@ -119,11 +120,11 @@ def event_from_record(record: Mapping[str, Any]) -> Event:
         if not isinstance(record.get(key), str):
             raise InvalidInput(f"the key '{key}' is missing or not text")
     for key in _MAY_BE_TEXT:
-        if not isinstance(record.get(key), str | None):
+        if not isinstance(record.get(key), _TEXT_OR_NONE):
             raise InvalidInput(f"the key '{key}' is not text")
-    if not isinstance(record.get("recalled"), bool | None):
+    if not isinstance(record.get("recalled"), _FLAG_OR_NONE):
         raise InvalidInput("the key 'recalled' is neither true nor false")
-    if not isinstance(record.get("metadata"), dict | None):
+    if not isinstance(record.get("metadata"), _OBJECT_OR_NONE):
         raise InvalidInput("the key 'metadata' is not an object")
     known = {key: record[key] for key in Event._fields if key in record}
     unknown = {key: value for key, value in record.items() if key not in Event._fields}

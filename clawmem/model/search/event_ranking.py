@@ -7,7 +7,8 @@ A sitting is a session, or a day for events without a session.
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.model.language.question import STOPWORDS, is_first_person
@@ -30,7 +31,7 @@ FOREMOST = 200
 K1, B = 1.2, 0.75
 
 USER, ASSISTANT = "user", "assistant"
-_SENTENCE = re.compile(r"[^.!?？]+[.!?？]?")
+_SENTENCE = r"[^.!?？]+[.!?？]?"
 # The most words of a turn that only asks, beside its questions.
 _ASIDE = 5
 _ASKS = re.compile(r"[?？]\W*$")
@@ -40,7 +41,8 @@ _NAME = re.compile(r"[^\W_]+")
 class RankedTurn(NamedTuple):
     """What ranking needs to know of an event: its sitting, its number in it, speaker, length, and whether it asks.
 
-    `size` is in characters, and `asks` means that it is a short question. `role` is that of the event.
+    `size` is in characters, and `asks` means that it is a short question. `role` is that of the event, and `n` its
+    row in the index.
     """
 
     sitting: str
@@ -49,6 +51,7 @@ class RankedTurn(NamedTuple):
     size: int = 0
     asks: bool = False
     role: str = "user"
+    n: int = 0
 
 
 class SittingCounts(NamedTuple):
@@ -57,13 +60,6 @@ class SittingCounts(NamedTuple):
     total: int
     turns: int
     sizes: Mapping[str, int]
-
-
-class TurnScore(NamedTuple):
-    """A turn's score: the words in and around it, times the speaker's factor, plus the sitting's score."""
-
-    n: int
-    score: float
 
 
 def is_question(text: str) -> bool:
@@ -75,7 +71,7 @@ def only_asks(text: str) -> bool:
     """Return whether a short turn says nothing beside its questions but a few words, such as "That's nice!"."""
     if not is_question(text):
         return False
-    sentences = _SENTENCE.findall(text)
+    sentences = re.findall(_SENTENCE, text)  # compiled where it is used: few hits ask
     return sum(len(one.split()) for one in sentences if one[-1] not in "?？") <= _ASIDE
 
 
@@ -97,22 +93,25 @@ def turns_named(question: str, turns: Mapping[int, RankedTurn]) -> frozenset[int
 
 
 def _is_named(speaker: str, lowered: Collection[str], capitals: Collection[str]) -> bool:
-    first = _NAME.search(speaker)
-    if first is None:
+    if speaker.isalnum():
+        name = speaker
+    else:
+        first = _NAME.search(speaker)
+        name = first.group() if first else ""
+    if name.lower() not in lowered:
         return False
-    name = first.group()
-    return name.capitalize() in capitals if name.lower() in STOPWORDS else name.lower() in lowered
+    return name.lower() not in STOPWORDS or name.capitalize() in capitals
 
 
-def best_pieces(words: Sequence[Mapping[int, float]], turn_of: Callable[[int], int]) -> list[dict[int, float]]:
-    """Turn scores of pieces into scores of turns: only the piece of a turn with the best total counts."""
-    totals: dict[int, float] = {}
-    for scores in words:
-        for piece, score in scores.items():
-            totals[piece] = totals.get(piece, 0.0) + score
+def best_pieces(words: Sequence[Mapping[int, float]], spread: int) -> list[dict[int, float]]:
+    """Turn scores of pieces into scores of turns: only the piece of a turn with the best total counts.
+
+    The pieces of a turn are `spread` numbers, from its own number times `spread` on.
+    """
+    totals = _totals(words)
     best: dict[int, int] = {}
     for piece in sorted(totals):
-        turn = turn_of(piece)
+        turn = piece // spread
         if turn not in best or totals[piece] > totals[best[turn]]:
             best[turn] = piece
     chosen = {piece: turn for turn, piece in best.items()}
@@ -121,14 +120,25 @@ def best_pieces(words: Sequence[Mapping[int, float]], turn_of: Callable[[int], i
 
 def best_turns(words: Sequence[Mapping[int, float]], most: int = FOREMOST) -> list[dict[int, float]]:
     """Return the scores of the `most` turns with the best totals; ranking the rest takes time and finds nothing."""
-    totals: dict[int, float] = {}
-    for scores in words:
-        for n, score in scores.items():
-            totals[n] = totals.get(n, 0.0) + score
+    totals = _totals(words)
     if len(totals) <= most:
         return [dict(scores) for scores in words]
-    kept = set(sorted(totals, key=lambda n: (-totals[n], n))[:most])
+    kept = set(best_first(totals)[:most])
     return [{n: score for n, score in scores.items() if n in kept} for scores in words]
+
+
+def best_first(scores: Mapping[int, float]) -> list[int]:
+    """Return the numbers with the highest scores first; of equal ones, the lower number."""
+    # A sort is stable, also if it is reversed.
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+
+
+def _totals(words: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    totals: defaultdict[int, float] = defaultdict(float)
+    for scores in words:
+        for n, score in scores.items():
+            totals[n] += score
+    return totals
 
 
 def coverage(words: Sequence[Mapping[int, float]], best: float) -> float:
@@ -146,8 +156,10 @@ def order_turns(
     turns: Mapping[int, RankedTurn],
     sittings: SittingCounts,
     named: Collection[int] = (),
-) -> list[TurnScore]:
-    """Return turns, best first; of equal ones, the lower number first.
+) -> dict[int, float]:
+    """Return the scores of turns, best first; of equal ones, the lower number first.
+
+    A score is that of the words in and around the turn, times the speaker's factor, plus that of the sitting.
 
     `named` are the turns whose speaker the question names.
 
@@ -156,22 +168,23 @@ def order_turns(
     """
     found = {n for scores in words for n in scores if n in turns}
     near = _near(found, turns)
-    totals: dict[int, float] = {}
+    totals: defaultdict[int, float] = defaultdict(float)
     for scores in words:
         for n, square in _around(scores, near).items():
-            totals[n] = totals.get(n, 0.0) + math.sqrt(square)
+            totals[n] += math.sqrt(square)
     shares = _sitting_scores(words, turns, sittings)
-    scored = [
-        TurnScore(n, total * _speaker_factor(n, named) + SITTING * shares.get(turns[n].sitting, 0.0))
+    scored = {
+        n: total * _speaker_factor(n, named) + SITTING * shares.get(turns[n].sitting, 0.0)
         for n, total in totals.items()
-    ]
-    return sorted(scored, key=lambda one: (-one.score, one.n))
+    }
+    return {n: scored[n] for n in best_first(scored)}
 
 
 def order_near(
     closeness: Mapping[int, float], turns: Mapping[int, RankedTurn], named: Collection[int] = ()
-) -> list[TurnScore]:
-    """Return turns by how close their meaning is to the question, best first; of equal ones, the lower number first.
+) -> dict[int, float]:
+    """Return the scores of turns by how close their meaning is to the question, best first; of equal ones, the lower
+    number first.
 
     Neighbours count as they do for words, and all values are added up: several fairly close turns in a row are a better
     sign than a single one.
@@ -181,8 +194,8 @@ def order_near(
     for n, given in near.items():
         for other, worth in given:
             totals[other] = totals.get(other, 0.0) + closeness[n] * worth
-    scored = [TurnScore(n, total * _speaker_factor(n, named)) for n, total in totals.items()]
-    return sorted(scored, key=lambda one: (-one.score, one.n))
+    scored = {n: total * _speaker_factor(n, named) for n, total in totals.items()}
+    return {n: scored[n] for n in best_first(scored)}
 
 
 def _speaker_factor(n: int, named: Collection[int]) -> float:
@@ -195,41 +208,38 @@ def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, 
     The root of a sum of squares is close to its largest part, so a word that occurs three times nearby does not count
     like three words.
     """
-    squares: dict[int, float] = {}
+    squares: defaultdict[int, float] = defaultdict(float)
     for n, score in scores.items():
         for other, worth in near.get(n, ()):
             part = score * worth
-            squares[other] = squares.get(other, 0.0) + part * part
+            squares[other] += part * part
     return squares
 
 
 def _near(found: Iterable[int], turns: Mapping[int, RankedTurn]) -> dict[int, list[tuple[int, float]]]:
     """Return, for each found turn, the weights of its words for itself and its neighbours."""
-    at = {(turn.sitting, turn.place): n for n, turn in turns.items()}
+    at = {(turn[0], turn[1]): n for n, turn in turns.items()}
     near: dict[int, list[tuple[int, float]]] = {}
     for n in found:
         turn = turns[n]
-        following = at.get((turn.sitting, turn.place + 1))
-        # An assistant repeats what it was asked, so its answer has the words by itself.
-        asks = turn.asks and not (following is not None and turns[following].role == ASSISTANT)
-        near[n] = [(n, ASKING if asks else 1.0)]
-        for step in _STEPS:
-            other = at.get((turn.sitting, turn.place + step))
+        sitting, place, asks = turn.sitting, turn.place, turn.asks
+        if asks:
+            # An assistant repeats what it was asked, so its answer has the words by itself.
+            following = at.get((sitting, place + 1))
+            asks = following is None or turns[following].role != ASSISTANT
+        beside = [(n, ASKING if asks else 1.0)]
+        for step, worth in _STEPS:
+            other = at.get((sitting, place + step))
             if other is not None:
-                near[n].append((other, _worth(asks, turns[other], step)))
+                if asks and step == 1:
+                    worth *= ANSWERED
+                size = turns[other].size
+                beside.append((other, worth * SELF_CONTAINED / size if size > SELF_CONTAINED else worth))
+        near[n] = beside
     return near
 
 
-_STEPS = tuple(step for step in range(-REACH, REACH + 1) if step)
-
-
-def _worth(asks: bool, other: RankedTurn, step: int) -> float:
-    """Return the weight of one turn's words for another turn that is `step` places later.
-
-    `asks` means that the one asks the other.
-    """
-    worth = BESIDE[abs(step)] * (ANSWERED if asks and step == 1 else 1.0)
-    return worth * SELF_CONTAINED / other.size if other.size > SELF_CONTAINED else worth
+_STEPS = tuple((step, BESIDE[abs(step)]) for step in range(-REACH, REACH + 1) if step)
 
 
 def _sitting_scores(

@@ -101,7 +101,7 @@ def _rank(fact: RankingFeatures) -> tuple[int, bool, bool, int, float]:
     )
 
 
-def normalized(scores: Mapping[str, float]) -> dict[str, float]:
+def normalized(scores: Mapping[Found, float]) -> dict[Found, float]:
     """Return one channel's scores scaled to 0.1..1, with the best at 1, or all at 1 if they are equal."""
     if not scores:
         return {}
@@ -166,24 +166,34 @@ def prior(fact: RankingFeatures) -> float:
     )
 
 
-def fuse(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, float] = WEIGHTS) -> list[RankedFact]:
-    """Return what any channel found, best first.
+class FusedHits(NamedTuple):
+    """What any channel found, best first, with the score of each and the part of it that each channel adds."""
+
+    order: Sequence[int]
+    scores: Mapping[int, float]
+    parts: Mapping[str, Mapping[int, float]]
+
+    def channels(self, n: int) -> dict[str, float]:
+        """Return what each channel that found a hit adds to its score."""
+        return {name: part[n] for name, part in self.parts.items() if n in part}
+
+
+def fuse(channels: Mapping[str, Mapping[int, float]], weights: Mapping[str, float]) -> FusedHits:
+    """Return what any channel found, by row.
 
     The score is the weighted sum of min-max normalised scores, divided by the weights of the channels with hits, so
     that 1 means the best hit of all of them. Equal ones stay in the order in which they were found.
     """
     total = _total(channels, weights)
-    points: dict[str, dict[str, float]] = {}
-    scores: dict[str, float] = {}
+    parts: dict[str, dict[int, float]] = {}
+    scores: dict[int, float] = {}
     for name, given in channels.items():
-        for each, value in normalized(given).items():
-            part = weights[name] * value / total
+        weight = weights[name]
+        parts[name] = {each: weight * value / total for each, value in normalized(given).items()}
+        for each, part in parts[name].items():
             scores[each] = scores.get(each, 0.0) + part
-            points.setdefault(each, {})[name] = part
     # The sort is stable: equal scores stay in the order in which they were found.
-    return [
-        RankedFact(each, scores[each], points[each]) for each in sorted(scores, key=scores.__getitem__, reverse=True)
-    ]
+    return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
 
 
 def event_weights(covered: float) -> Mapping[str, float]:
@@ -211,7 +221,11 @@ def rank(
     parts = _parts(_lowered(channels, over) if over else channels, _lowered(shares or {}, over))
     total = _total(channels, weights)
     found = ordered(features[fact_id] for fact_id in parts if fact_id in features)
-    ranked = [_with_prior(_with_points(one.id, parts[one.id], weights, total), one, asked) for one in found]
+    named = asked.named if asked else ()
+    ranked = [
+        _scored(one, parts[one.id], weights, total, UNNAMED_SHARE if named and one.id not in named else None)
+        for one in found
+    ]
     if over:
         ranked = _behind(ranked, over, channels.get("predicate", {}))
     if asked and asked.others:
@@ -219,15 +233,21 @@ def rank(
     return sorted(ranked, key=lambda each: (-each.score, each.id in over))
 
 
-def _with_points(each: str, part: Mapping[str, float], weights: Mapping[str, float], total: float) -> RankedFact:
+def _scored(
+    fact: RankingFeatures,
+    part: Mapping[str, float],
+    weights: Mapping[str, float],
+    total: float,
+    share: float | None,
+) -> RankedFact:
+    """Return a fact with its score: the weighted scores of the channels, `share` of them if given, and the prior."""
     points = {name: weights[name] * value / total for name, value in part.items()}
-    return RankedFact(each, sum(points.values()), points)
-
-
-def _with_prior(ranked: RankedFact, fact: RankingFeatures, asked: AskedOf | None) -> RankedFact:
-    kept = scaled(ranked, UNNAMED_SHARE) if asked and asked.named and ranked.id not in asked.named else ranked
-    points = kept.score * prior(fact)
-    return kept._replace(score=kept.score + points, prior=points)
+    score = sum(points.values())
+    if share is not None:
+        points = {name: value * share for name, value in points.items()}
+        score *= share
+    more = score * prior(fact)
+    return RankedFact(fact.id, score + more, points, more)
 
 
 def scaled(ranked: RankedFact, factor: float) -> RankedFact:
@@ -284,5 +304,5 @@ def _parts(
     return parts
 
 
-def _total(channels: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> float:
+def _total(channels: Mapping[str, Mapping[Found, float]], weights: Mapping[str, float]) -> float:
     return sum(weights[name] for name, scores in channels.items() if scores) or 1.0

@@ -24,8 +24,8 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words, time_asked
 from clawmem.model.records.event import Event, is_visible_to
 from clawmem.model.search.event_ranking import BESIDE, coverage
-from clawmem.model.search.passage import row_of
-from clawmem.model.search.ranking import RankedFact, event_weights, fuse, meaning_share, scaled, word_weight
+from clawmem.model.search.passage import SPREAD
+from clawmem.model.search.ranking import FusedHits, event_weights, fuse, meaning_share, word_weight
 from clawmem.serving.recall.recall import WORDS_ONLY, RecallQuery
 from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, page_kind
 from clawmem.vault.vault import Vault
@@ -33,6 +33,7 @@ from clawmem.vault.vault import Vault
 # How many of the best hits tell which part of the question is answered.
 _STRONGEST = 3
 _EQUALS = 500  # further hits with the same score that are looked at
+_SPARE = 5  # read at first beside as many as are shown
 
 
 class EventResults(NamedTuple):
@@ -88,23 +89,23 @@ def _spoken(hits: ChannelHits, words: Collection[object]) -> ChannelHits:
 
 def _heard(
     index: Index,
-    ranked: Sequence[RankedFact],
+    ranked: FusedHits,
     strength: float,
     limit: int,
     wanted: FactFilter,
     without_notes: bool,
 ) -> tuple[EventHit, ...]:
     # Notes and repetitions are few, so a margin is usually enough.
-    for margin in (limit + (limit if without_notes else 0) + 20, len(ranked)):
-        best = _with_equals(ranked, margin)
-        found = read_events(index, [int(one.id) for one in best])
+    for margin in (limit + _SPARE, limit + (limit if without_notes else 0) + 20, len(ranked.order)):
+        best = _with_equals(ranked, strength, margin)
+        found = read_events(index, best)
         heard = [
-            _event_hit(found[int(one.id)], scaled(one, strength))
-            for one in best
-            if int(one.id) in found
-            and is_visible_to(found[int(one.id)], wanted.owners, wanted.reach)
-            and is_within(found[int(one.id)].timestamp[:10], wanted)
-            and not (without_notes and found[int(one.id)].role == "note")
+            _event_hit(found[n], ranked, n, strength)
+            for n in best
+            if n in found
+            and is_visible_to(found[n], wanted.owners, wanted.reach)
+            and is_within(found[n].timestamp[:10], wanted)
+            and not (without_notes and found[n].role == "note")
         ]
         if len(heard) >= limit:
             break
@@ -119,13 +120,13 @@ def with_verdicts(index: Index, heard: Sequence[EventHit]) -> tuple[EventHit, ..
 
 
 def _noted(
-    index: Index, ranked: Sequence[RankedFact], strength: float, limit: int, wanted: Callable[[NoteLineRow], bool]
+    index: Index, ranked: FusedHits, strength: float, limit: int, wanted: Callable[[NoteLineRow], bool]
 ) -> tuple[NoteHit, ...]:
     # Most lines are of the wanted kind, so a margin is usually enough.
-    for margin in (limit + 20, len(ranked)):
-        best = _with_equals(ranked, margin)
-        found = read_note_lines(index, [int(one.id) for one in best])
-        noted = [_note_hit(found[int(one.id)], scaled(one, strength)) for one in best if wanted(found[int(one.id)])]
+    for margin in (limit + _SPARE, limit + 20, len(ranked.order)):
+        best = _with_equals(ranked, strength, margin)
+        found = read_note_lines(index, best)
+        noted = [_note_hit(found[n], ranked, n, strength) for n in best if wanted(found[n])]
         if len(noted) >= limit:
             break
     noted.sort(key=lambda one: (one.path, one.place))
@@ -133,13 +134,15 @@ def _noted(
     return tuple(sorted(noted, key=lambda one: -one.score)[:limit])
 
 
-def _with_equals(ranked: Sequence[RankedFact], count: int) -> Sequence[RankedFact]:
-    """Return the best hits and all others with the score of the last one; the newest of them are then preferred."""
-
-    end = min(count, len(ranked))
-    while end < min(len(ranked), count + _EQUALS) and round(ranked[end].score, 4) == round(ranked[count - 1].score, 4):
+def _with_equals(ranked: FusedHits, strength: float, count: int) -> Sequence[int]:
+    """Return the best hits and all others with the shown score of the last one; the newest of them are then
+    preferred."""
+    order, scores = ranked.order, ranked.scores
+    end = min(count, len(order))
+    last = round(scores[order[end - 1]] * strength, 4) if order else 0.0
+    while end < min(len(order), count + _EQUALS) and round(scores[order[end]] * strength, 4) == last:
         end += 1
-    return ranked[:end]
+    return order[:end]
 
 
 def _share(
@@ -152,13 +155,16 @@ def _share(
 
     `share` says how much a word counts for a hit, given the rows of the texts that have it.
     """
+    if not best:
+        return 0.0
     weights = [word_weight(passages, len(scores)) for scores in words]
-    rows = [{row_of(piece) for piece in scores} for scores in words]
+    # As `row_of` does; a call for each of thousands would take a tenth of a search.
+    rows = [{piece // SPREAD if piece >= 0 else -(-piece // SPREAD) for piece in scores} for scores in words]
     whole = sum(weights)
     shares = (
         sum(weight * share(row, each) for weight, row in zip(weights, rows, strict=True)) / whole for each in best
     )
-    return max(shares, default=0.0) if whole else 0.0
+    return max(shares) if whole else 0.0
 
 
 def _line_share(rows: Collection[int], n: int) -> float:
@@ -173,18 +179,21 @@ def _event_share(rows: Collection[int], n: int) -> float:
     return max((worth for step, worth in BESIDE.items() if n - step in rows or n + step in rows), default=0.0)
 
 
-def _event_hit(event: Event, one: RankedFact) -> EventHit:
-    return EventHit(event, round(one.score, 4), one.channels)
+def _event_hit(event: Event, ranked: FusedHits, n: int, strength: float) -> EventHit:
+    return EventHit(event, round(ranked.scores[n] * strength, 4), _channels(ranked, n, strength))
 
 
-def _note_hit(line: NoteLineRow, one: RankedFact) -> NoteHit:
-    return NoteHit(*line, round(one.score, 4), one.channels)
+def _note_hit(line: NoteLineRow, ranked: FusedHits, n: int, strength: float) -> NoteHit:
+    return NoteHit(*line, round(ranked.scores[n] * strength, 4), _channels(ranked, n, strength))
 
 
-def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> list[RankedFact]:
+def _channels(ranked: FusedHits, n: int, strength: float) -> dict[str, float]:
+    return {name: points * strength for name, points in ranked.channels(n).items()}
+
+
+def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> FusedHits:
     """Return the hits, best first; the best of every channel has the score 1."""
-    scores = {name: {str(n): score for n, score in one.scores.items()} for name, one in hits.items()}
-    return fuse(scores, _weights(hits, words))
+    return fuse({name: one.scores for name, one in hits.items()}, _weights(hits, words))
 
 
 def _weights(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> Mapping[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from clawmem.index.search.channels import names_in
 from clawmem.index.search.lookup import PlacedFact, entities_called
@@ -27,10 +28,22 @@ def facts_asked_of(index: Index, question: str, found: Mapping[int, PlacedFact])
     names = set(names_in(question))
     called = entities_called(index, sorted(names))
     capitals = {word.lower() for word in _WORD.findall(question)[1:] if word[0].isupper()}
+
+    def counts(name: str) -> bool:
+        return name in names and (name not in STOPWORDS or name in capitals)
+
+    @cache
+    def name_of_entity(entity: str) -> str | None:
+        """Return the name by which the question calls an entity; a person's first name is enough."""
+        title = normal(title_of(entity))
+        first = _first_names(entity, title, names) if kind_of(entity) == _PERSON else []
+        return next(filter(counts, (called.get(entity, ""), title, *first)), None)
+
     named: dict[int, str] = {}
     persons: set[str] = set()
     for n, one in found.items():
-        name = _name_of(one, names, called, capitals)
+        subject = one.fact.subject or ""
+        name = subject if counts(subject) else name_of_entity(one.entity)
         if name:
             named[n] = name
             # "My mother" asks the user, and is about somebody else.
@@ -39,17 +52,8 @@ def facts_asked_of(index: Index, question: str, found: Mapping[int, PlacedFact])
     others: set[int] = set()
     if persons:
         rest = found.keys() - named.keys()
-        mentioned = {match.n for match in index.engine.search_among(rest, sorted(persons), len(rest))}
-        others = rest - mentioned
+        others = rest - index.engine.having(rest, sorted(persons))
     return AskedOf({found[n].fact.id for n in named}, {found[n].fact.id for n in others})
-
-
-def _name_of(one: PlacedFact, names: set[str], called: Mapping[str, str], capitals: set[str]) -> str | None:
-    """Return the name by which the question calls the fact's subject or entity; a person's first name is enough."""
-    title = normal(title_of(one.entity))
-    first = _first_names(one.entity, title, names) if kind_of(one.entity) == _PERSON else []
-    known = [one.fact.subject or "", called.get(one.entity, ""), title, *first]
-    return next((name for name in known if name in names and (name not in STOPWORDS or name in capitals)), None)
 
 
 def _first_names(entity: str, title: str, names: set[str]) -> list[str]:

@@ -217,9 +217,10 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     catalog = read or Catalog({})
     unread = ChannelHits({}, False, f"{CATALOG} cannot be read", unable=True)
     user = vault.settings.words("user.name")
+    sketched: dict[int, PlacedFact] = {}
     hits = {
         "predicate": predicate_channel(index, question, catalog, wanted, user) if read else unread,
-        "keyword": keyword_channel(index, words, wanted),
+        "keyword": keyword_channel(index, words, wanted, sketched=sketched),
         "vector": facts_by_meaning(vault, index, question, wanted, now[:10]) if asked.by_meaning else WORDS_ONLY,
     }
     near = {n for one in hits.values() for n in one.scores}
@@ -231,12 +232,12 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
         "vector": {n: meaning_share(score) for n, score in hits["vector"].scores.items()},
         "time": {n: score / BEGUN for n, score in hits["time"].scores.items()},
     }
-    best = _ranked(index, hits, counted, asked, asked_of, shares)
+    best = _ranked(index, hits, sketched, counted, asked, asked_of, shares)
     for _ in range(asked.passes - 1):
         from clawmem.serving.recall.second_pass import links_channel  # most questions need one pass
 
         hits["links"] = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
-        again = _ranked(index, hits, counted, asked, asked_of, shares)
+        again = _ranked(index, hits, sketched, counted, asked, asked_of, shares)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again
@@ -252,15 +253,22 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
 def _ranked(
     index: Index,
     hits: Mapping[str, ChannelHits],
+    known: dict[int, PlacedFact],
     counted: Mapping[str, AccessCount],
     asked: RecallQuery,
     asked_of: str,
     shares: Mapping[str, Mapping[int, float]],
 ) -> list[tuple[int, str, RankedFact]]:
     # Sorting needs only a part of each fact; only the best ones are read completely.
-    sketched = sketches(index, sorted({n for one in hits.values() for n in one.scores}))
+    found = {n for one in hits.values() for n in one.scores}
+    if unknown := found - known.keys():
+        known.update(sketches(index, sorted(unknown)))
+    sketched = {n: known[n] for n in sorted(found) if n in known}
     if counted:
-        sketched = {n: PlacedFact(add_accesses(one.fact, counted), one.entity) for n, one in sketched.items()}
+        sketched = {
+            n: PlacedFact(add_accesses(one.fact, counted), one.entity) if one.fact.id in counted else one
+            for n, one in sketched.items()
+        }
     about = facts_asked_of(index, asked.words, sketched)
     return _best(hits, sketched, asked, asked_of, shares, about)
 
@@ -316,15 +324,16 @@ def _best(
 
     `asked_of` is the moment at which facts must be valid: `as_of`, else the first day in the question, else now.
     """
-    caller, as_of = asked.caller, asked.wanted.as_of
-    row_of = {one.fact.id: n for n, one in shown.items()}
+    caller, moment = asked.caller, asked.wanted.as_of or stamp(asked.caller.now)
+    id_of = {n: one.fact.id for n, one in shown.items()}
+    row_of = {fact_id: n for n, fact_id in id_of.items()}
     features = {
-        one.fact.id: features_of(one.fact, one.entity, caller.now, caller.agent, as_of, asked_of)
-        for one in shown.values()
+        id_of[n]: features_of(one.fact, one.entity, caller.now, caller.agent, moment, asked_of)
+        for n, one in shown.items()
     }
 
     def by_id(values: Mapping[int, float]) -> dict[str, float]:
-        return {shown[n].fact.id: value for n, value in values.items() if n in shown}
+        return {id_of[n]: value for n, value in values.items() if n in id_of}
 
     scores = {name: by_id(one.scores) for name, one in hits.items()}
     parts = {name: by_id(one) for name, one in shares.items()}

@@ -59,6 +59,8 @@ _WITHOUT_USER_CONFIG = {
 _TRANSPORTS = "file:git:http:https:ssh"
 # A git process that takes longer may be blocked by a pipe in place of a file.
 _PATIENCE_SECONDS = 2.0
+# What a pipe takes at once on every system.
+_PIPE_BYTES = 16_384
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -219,6 +221,14 @@ class Git:
         If git takes long, check the vault for files that would block it forever. If there is one, kill git and raise
         Refused with its name.
         """
+        if len(stdin) > _PIPE_BYTES:
+            from clawmem.vault.git.blobs import GitStream  # few commits are as large
+
+            # After a timeout, `Popen.communicate` does not send the rest of the input, and git would wait for it.
+            stream = GitStream(process, stdin, _PATIENCE_SECONDS, lambda: self._refuse_blocking_files(process))
+            printed = b"".join(stream.pieces())
+            process.wait()
+            return printed, bytes(stream.errors)
         import subprocess
 
         try:

@@ -8,9 +8,10 @@ from pathlib import Path
 from clawmem.vault.disk import read_regular_file
 from clawmem.vault.git.refs import common_dir_of, git_dir_of
 
-_SECTION = re.compile(r'\[remote\s+"(?P<name>[^"\n]+)"\s*\]')
-_URL = re.compile(r"\s*url\s*=\s*(?P<url>\S+)", re.IGNORECASE)
-_PASSWORD = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
+# Compiled where they are used: most queries run where there is no repository.
+_SECTION = r'\[remote\s+"(?P<name>[^"\n]+)"\s*\]'
+_URL = r"(?i:\s*url\s*=\s*(?P<url>\S+))"
+_PASSWORD = r"(?i:(?P<scheme>[a-z][a-z0-9+.-]*://)[^/@\s]*@)"
 _FIRST = "origin"
 
 
@@ -54,9 +55,9 @@ def _remote_url(git_dir: Path) -> str | None:
     name = None
     for line in (data or b"").decode(errors="replace").splitlines():
         if line.lstrip().startswith("["):
-            section = _SECTION.match(line.strip())
+            section = re.match(_SECTION, line.strip())
             name = section["name"] if section else None
-        elif name and (found := _URL.match(line)):
+        elif name and (found := re.match(_URL, line)):
             urls.setdefault(name, found["url"])
     url = urls.get(_FIRST) or next(iter(urls.values()), None)
-    return _PASSWORD.sub(r"\g<scheme>", url) if url else None
+    return re.sub(_PASSWORD, r"\g<scheme>", url) if url else None

@@ -19,6 +19,7 @@ from clawmem.vault.vault import Vault
 JOURNAL = "access.log"
 FOLDING = "access.folding"
 _SEAL = "#"
+_NEVER = (0, "")
 
 
 class AccessCount(NamedTuple):
@@ -26,6 +27,10 @@ class AccessCount(NamedTuple):
 
     count: int  # type: ignore[assignment] # hides tuple.count, which is not used
     last: str
+
+
+# The journal that was counted last, and its counts.
+_counted: tuple[bytes, dict[str, AccessCount]] = (b"", {})
 
 
 def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | None:
@@ -72,16 +77,21 @@ def unfolded_accesses(vault: Vault) -> bytes:
     return b"".join(complete_lines(vault.disk.read(vault.state / name) or b"") for name in (FOLDING, JOURNAL))
 
 
-def count_accesses(journal: bytes) -> dict[str, AccessCount]:
-    """Return the accesses in a journal by fact id."""
-    counts: dict[str, AccessCount] = {}
-    for line in journal.decode(errors="replace").splitlines():
+def count_accesses(journal: bytes) -> Mapping[str, AccessCount]:
+    """Return the accesses in a journal by fact id.
+
+    Journals only grow between two folds, so what was counted last in this process is not counted again."""
+    global _counted
+    before, known = _counted
+    start = len(before) if journal.startswith(before) else 0
+    counts = dict(known) if start else {}
+    for line in journal[start:].decode(errors="replace").splitlines():
         moment, fact_ids = parse_access(line) or ("", [])
         for fact_id in fact_ids:
-            earlier = counts.get(fact_id)
-            counts[fact_id] = (
-                AccessCount(1, moment) if earlier is None else AccessCount(earlier.count + 1, max(earlier.last, moment))
-            )
+            count, last = counts.get(fact_id, _NEVER)
+            counts[fact_id] = AccessCount(count + 1, max(last, moment))
+    if journal.endswith(b"\n"):
+        _counted = journal, counts
     return counts
 
 

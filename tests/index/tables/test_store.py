@@ -15,13 +15,18 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.errors import InvalidInput
 from clawmem.index.refresh.refresh import open_index, rebuild, run_query
+from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables import schema, store
-from clawmem.index.tables.store import Index, delete_index, index_path, index_size, open_store
+from clawmem.index.tables.keyword import Document
+from clawmem.index.tables.store import Index, delete_index, index_path, index_size, open_store, stores_kept_open
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.serving.recall.recall import recall
+from clawmem.serving.recall.result import RECALL_KINDS
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import git
@@ -355,3 +360,75 @@ def test_a_read_only_vault_answers_and_says_why_it_is_slow(
     slow = [notice for notice in document["notices"] if "for this command only" in notice]
     assert len(slow) == (0 if index == "fresh" else 1), document["notices"]
     assert any("access was not recorded" in notice for notice in document["notices"])
+
+
+def recalled(vault: Vault, caller: Caller, question: str) -> list[str]:
+    """The statements that a search finds, as a server asks again and again."""
+    found = recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS).found
+    return sorted(one.fact.fact for one in found)
+
+
+def test_a_store_that_is_kept_open_sees_what_other_processes_write(
+    vault: Vault, caller: Caller, clawmem: Command
+) -> None:
+    fill(vault, caller, 3)
+    with stores_kept_open():
+        before = recalled(vault, caller, "who owns a kayak or boat number 1?")
+        (first,) = store._KEPT_OPEN.values()
+        assert recalled(vault, caller, "who owns a kayak or boat number 1?") == before
+        assert {index_path(vault): first} == store._KEPT_OPEN, "the same one"
+        clawmem("remember", "Jane owns kayak number 9", "--entity", "projects/p1")
+        after = recalled(vault, caller, "who owns a kayak or boat number 1?")
+        assert after == sorted([*before, "Jane owns kayak number 9"])
+        assert {index_path(vault): first} == store._KEPT_OPEN, "still the same one"
+        assert clawmem("undo", "HEAD").code == 0
+        assert recalled(vault, caller, "who owns a kayak or boat number 1?") == before
+        rebuild(vault).close()
+        assert recalled(vault, caller, "who owns a kayak or boat number 1?") == before
+        assert {index_path(vault): first} != store._KEPT_OPEN, "another file"
+        delete_index(vault)
+        assert recalled(vault, caller, "who owns a kayak or boat number 1?") == before
+    assert not store._KEPT_OPEN
+
+
+def test_a_query_that_fails_leaves_no_store_open(vault: Vault, caller: Caller) -> None:
+    fill(vault, caller, 1)
+
+    def fails(index: Index) -> None:
+        raise InvalidInput("no such thing")
+
+    with stores_kept_open():
+        run_query(vault, lambda index: None)
+        assert len(store._KEPT_OPEN) == 1
+        with pytest.raises(InvalidInput):
+            run_query(vault, fails)
+        assert not store._KEPT_OPEN
+        # One query within another has a store of its own.
+        run_query(vault, lambda index: run_query(vault, lambda other: other.head()) == index.head())
+        assert len(store._KEPT_OPEN) == 1
+
+
+def test_words_are_asked_once_in_one_state_of_the_index(vault: Vault, caller: Caller) -> None:
+    fill(vault, caller, 3)
+    index = open_index(vault)
+    asked: list[str] = []
+    index.database.set_trace_callback(asked.append)
+
+    def counts() -> tuple[int, int]:
+        """How many facts have the word, and how many statements that took."""
+        asked.clear()
+        with index.snapshot():
+            number = index.engine.count(["boat"], 100)
+            found = index.engine.search(["boat"], 100, thorough=True)
+        assert len(found) == number
+        return number, sum("MATCH" in one for one in asked)
+
+    assert [counts() for _ in range(2)] == [(3, 2), (3, 0)]
+    assert index.engine.count(["boat"], 100) == 3, "outside of a snapshot it is asked"
+    assert counts() == (3, 0)
+    remember(vault, [draft_from_record({"fact": "Ann owns a boat"}, caller.now)], caller)
+    assert [counts() for _ in range(2)] == [(4, 2), (4, 0)], "another connection wrote"
+    with index.writing():
+        index.engine.add([Document(99, "a boat")])
+    assert [counts() for _ in range(2)] == [(5, 2), (5, 0)], "this connection wrote"
+    index.close()

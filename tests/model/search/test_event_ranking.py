@@ -38,15 +38,15 @@ def plain(count: int) -> list[RankedTurn]:
 def words_only(
     words: list[dict[int, float]], turns: Mapping[int, RankedTurn], named: frozenset[int] = frozenset()
 ) -> list[int]:
-    return [said.n for said in order_turns(words, turns, MANY, named)]
+    return list(order_turns(words, turns, MANY, named))
 
 
 def test_a_word_counts_where_it_was_said_then_beside_it_then_two_turns_away() -> None:
     turns = sitting(*plain(7))
     found = order_turns([{3: 2.0}], turns, MANY)
-    assert [said.n for said in found] == [3, 2, 4, 1, 5]
-    base = found[0].score - 2.0
-    assert [round(said.score - base, 9) for said in found] == [2.0, 0.8, 0.8, 0.4, 0.4]
+    assert list(found) == [3, 2, 4, 1, 5]
+    base = found[3] - 2.0
+    assert [round(score - base, 9) for score in found.values()] == [2.0, 0.8, 0.8, 0.4, 0.4]
 
 
 def test_other_sittings_are_not_beside() -> None:
@@ -57,7 +57,7 @@ def test_other_sittings_are_not_beside() -> None:
 def test_the_answer_gains_what_the_question_loses() -> None:
     asking, answer = RankedTurn("", 0, "A", 30, asks=True), RankedTurn("", 0, "B", 30)
     turns = sitting(*plain(1), asking, answer)
-    by_number = {said.n: said.score for said in order_turns([{1: 1.0}], turns, MANY)}
+    by_number = order_turns([{1: 1.0}], turns, MANY)
     assert by_number[1] - by_number[0] == pytest.approx(ASKING - BESIDE[1])
     assert by_number[2] - by_number[0] == pytest.approx(BESIDE[1])
     assert words_only([{1: 1.0}], turns) == [2, 1, 0]
@@ -96,7 +96,7 @@ def test_a_question_keeps_its_words_where_an_assistant_answers() -> None:
 
 
 def near(closeness: dict[int, float], turns: Mapping[int, RankedTurn], *named: int) -> dict[int, float]:
-    return {said.n: round(said.score, 9) for said in order_near(closeness, turns, named)}
+    return {n: round(score, 9) for n, score in order_near(closeness, turns, named).items()}
 
 
 def test_meaning_spreads_as_a_word_does_and_is_added_up() -> None:
@@ -105,7 +105,7 @@ def test_meaning_spreads_as_a_word_does_and_is_added_up() -> None:
     assert near({2: 0.5, 4: 0.5, 7: 0.6}, turns) == {
         2: 0.6, 4: 0.6, 7: 0.6, 3: 0.4, 1: 0.2, 5: 0.2, 0: 0.1, 6: 0.1
     }  # fmt: skip
-    assert [said.n for said in order_near({2: 0.5, 4: 0.5, 7: 0.61}, turns)][:4] == [7, 2, 4, 3]
+    assert list(order_near({2: 0.5, 4: 0.5, 7: 0.61}, turns))[:4] == [7, 2, 4, 3]
 
 
 def test_meaning_too_is_told_by_the_answer_by_the_named_speaker_and_less_by_what_a_long_text_stands_beside() -> None:
@@ -142,18 +142,18 @@ def test_the_sitting_that_is_about_it_lifts_its_turns() -> None:
 def test_a_small_sitting_outweighs_a_large_one_with_as_many_hits() -> None:
     turns = sitting(*plain(9), name="a") | sitting(*plain(9), name="b", first=20)
     found = order_turns([{4: 9.0, 24: 9.0}], turns, SittingCounts(100, 2_000, {"a": 200, "b": 9}))
-    assert [said.n for said in found][:2] == [24, 4]
+    assert list(found)[:2] == [24, 4]
 
 
 def test_nothing_found_is_nothing() -> None:
-    assert order_turns([], {}, SittingCounts(0, 0, {})) == []
-    assert order_turns([{}], {}, SittingCounts(0, 0, {})) == []
-    assert order_turns([{7: 1.0}], {}, SittingCounts(0, 0, {})) == []
+    assert order_turns([], {}, SittingCounts(0, 0, {})) == {}
+    assert order_turns([{}], {}, SittingCounts(0, 0, {})) == {}
+    assert order_turns([{7: 1.0}], {}, SittingCounts(0, 0, {})) == {}
 
 
 def test_the_best_piece_counts_for_its_turn() -> None:
     words = [{10: 1.0, 11: 0.9, 20: 0.1}, {11: 0.5}]
-    assert best_pieces(words, lambda piece: piece // 10) == [{1: 0.9, 2: 0.1}, {1: 0.5}]
+    assert best_pieces(words, 10) == [{1: 0.9, 2: 0.1}, {1: 0.5}]
 
 
 def test_only_the_foremost_are_looked_at() -> None:
@@ -213,11 +213,9 @@ def test_every_found_turn_is_ordered_once_and_scores_are_finite(
 ) -> None:
     known = {n: turn._replace(place=n) for n, turn in enumerate(turns)}
     found = order_turns(words, known, SittingCounts(2, len(turns), {}), turns_named("A", known))
-    numbers = [said.n for said in found]
-    assert len(numbers) == len(set(numbers))
-    assert {n for scores in words for n in scores if n in known} <= set(numbers) <= known.keys()
-    assert all(math.isfinite(said.score) and said.score > 0 for said in found)
-    assert [said.score for said in found] == sorted((said.score for said in found), reverse=True)
+    assert {n for scores in words for n in scores if n in known} <= found.keys() <= known.keys()
+    assert all(math.isfinite(score) and score > 0 for score in found.values())
+    assert list(found.values()) == sorted(found.values(), reverse=True)
 
 
 @given(turns_of, st.dictionaries(st.integers(0, 11), st.floats(0.1, 20), min_size=1))
@@ -226,6 +224,6 @@ def test_more_of_a_word_never_lowers_the_turn_that_holds_it(turns: list[RankedTu
     n = min(scores)
     if n not in known:
         return
-    before = {said.n: said.score for said in order_turns([scores], known, MANY)}
-    after = {said.n: said.score for said in order_turns([{**scores, n: scores[n] * 2}], known, MANY)}
+    before = order_turns([scores], known, MANY)
+    after = order_turns([{**scores, n: scores[n] * 2}], known, MANY)
     assert after[n] > before[n]

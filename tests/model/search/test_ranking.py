@@ -88,8 +88,12 @@ def test_meaning_counts_more_the_less_of_the_question_its_best_turn_has() -> Non
     assert event_weights(1.0) == EVENT_WEIGHTS
     assert event_weights(0.5) == {**EVENT_WEIGHTS, "vector": EVENT_WEIGHTS["vector"] * 2}
     assert event_weights(0.0) == EVENT_WEIGHTS
-    channels = {"keyword": {"a": 6.0, "b": 3.0, "c": 1.0}, "vector": {"b": 0.5, "c": 0.3, "a": 0.2}}
-    assert [fuse(channels, event_weights(part))[0].id for part in (1.0, 0.7, 0.4, 0.1)] == ["a", "a", "b", "b"]
+    channels = {"keyword": {1: 6.0, 2: 3.0, 3: 1.0}, "vector": {2: 0.5, 3: 0.3, 1: 0.2}}
+    fused = [fuse(channels, event_weights(part)) for part in (1.0, 0.7, 0.4, 0.1)]
+    assert [one.order[0] for one in fused] == [1, 1, 2, 2]
+    for one in fused:
+        assert [sum(one.channels(n).values()) for n in one.order] == [one.scores[n] for n in one.order]
+        assert list(one.channels(1)) == ["keyword", "vector"]
 
 
 def test_the_best_hit_of_every_channel_scores_one_before_its_prior() -> None:

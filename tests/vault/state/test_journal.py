@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.model.records.seal import checksum
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.journal import (
     FOLDING,
@@ -146,3 +147,18 @@ def test_a_disk_that_fills_up_leaves_no_torn_line(vault: Vault) -> None:
     assert (vault.state / JOURNAL).read_bytes() == before
     record_access(vault, "2026-11-21T09:02:00Z", ["fact_e"])
     assert list(count_accesses(unfolded_accesses(vault))) == ["fact_a", "fact_e"]
+
+
+def test_only_the_new_lines_of_a_journal_that_grew_are_counted_and_the_sum_is_the_same() -> None:
+    def line(moment: str, *ids: str) -> bytes:
+        text = " ".join((moment, *ids))
+        return f"{text} #{checksum(text):08x}\n".encode()
+
+    one, two, three = line("2026-01-02", "a", "b"), line("2026-01-03", "a"), line("2026-01-01", "b", "c")
+    first = count_accesses(one)
+    assert count_accesses(one + two) == {"a": (2, "2026-01-03"), "b": (1, "2026-01-02")}
+    assert first == {"a": (1, "2026-01-02"), "b": (1, "2026-01-02")}, "what was given out stays as it was"
+    assert count_accesses(one + two + three[:-1]) == count_accesses(one + two + three)
+    assert count_accesses(one + two + three)["b"] == (2, "2026-01-02")
+    assert count_accesses(three) == {"b": (1, "2026-01-01"), "c": (1, "2026-01-01")}, "folded and begun again"
+    assert count_accesses(b"") == {}
