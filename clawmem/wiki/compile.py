@@ -11,16 +11,18 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem import __version__
+from clawmem.errors import Unreadable
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
 from clawmem.index.search.lookup import entities, entity_names
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.codec import refuse_conflict_markers
+from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
+from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.pages.summary import generated_part, own_text, with_generated
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.entity import name_of_path
+from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.wiki.markdown import render_entity, render_index, render_topic
 from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, topic_page
@@ -47,11 +49,12 @@ class WikiBuild(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The entries of all pages before and after a build, the topics with a page by name, and the pages to render."""
+    """The entries of all pages before and after a build, the claims of each topic that has a page, and the pages to
+    render."""
 
     before: Mapping[str, PageEntry]
     entries: Mapping[str, PageEntry]
-    topics: Mapping[str, tuple[PageLink, ...]]
+    topics: Mapping[str, int]
     pages: Mapping[str, EntityPage]
 
 
@@ -127,7 +130,10 @@ def _changed_names(work: WriteScope, last: WikiState | None, names: set[str], ti
         return names
     changed = {name for path in paths if (name := name_of_path(path)) is not None}
     changed |= names - last.pages.keys()
-    changed |= entities_beside(work.index, changed)
+    facts = _changed_facts(work, last.head, head, paths)
+    if facts is None:
+        return names
+    changed |= entities_beside(work.index, facts)
     changed |= entities_citing(work.index, {path[7:-6] for path in paths if path.startswith("ledger/")})
     if any(path.startswith("review/") for path in paths):
         changed |= entities_disputed(work.index) | {name for name, entry in last.pages.items() if entry.conflicts}
@@ -137,6 +143,27 @@ def _changed_names(work: WriteScope, last: WikiState | None, names: set[str], ti
     edited = {path for path in paths if path.startswith(f"{FOLDER}/")}
     changed |= {name for name, entry in last.pages.items() if entry.path in edited}
     return changed & names
+
+
+def _changed_facts(work: WriteScope, old: str, new: str, paths: Iterable[str]) -> list[Fact] | None:
+    """Return the facts that differ between two commits, in both versions, or None if a file cannot be read."""
+    items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path) is not None]
+    if not items:
+        return []
+    before, after = (work.vault.contents_at(commit, items) for commit in (old, new))
+    found: list[Fact] = []
+    try:
+        for path in items:
+            was, now = _facts_in(before[path], path), _facts_in(after[path], path)
+            found += [fact for fact_id, fact in was.items() if now.get(fact_id) != fact]
+            found += [fact for fact_id, fact in now.items() if was.get(fact_id) != fact]
+    except Unreadable:
+        return None
+    return found
+
+
+def _facts_in(data: bytes | None, path: str) -> dict[str, Fact]:
+    return {fact.id: fact for fact in parse_items(data, path)} if data else {}
 
 
 def _renamed(work: WriteScope, last: WikiState, titles: Titles, names: set[str]) -> set[str]:
@@ -161,14 +188,27 @@ def _backlinks(entries: Mapping[str, PageEntry]) -> dict[str, tuple[PageLink, ..
     return {path: tuple(sorted(links, key=_by_title)) for path, links in found.items()}
 
 
-def _topics(entries: Mapping[str, PageEntry], least: int) -> dict[str, tuple[PageLink, ...]]:
-    """Return the entities of each topic that has enough claims for a page."""
-    found: dict[str, list[PageLink]] = {}
+def _topics(entries: Mapping[str, PageEntry], least: int) -> dict[str, int]:
+    """Return the number of claims of each topic that has enough for a page."""
+    found: dict[str, int] = {}
     for entry in entries.values():
         for topic, claims in entry.topics.items():
-            found.setdefault(topic, []).append(PageLink(entry.path, entry.title, claims))
-    enough = {topic: links for topic, links in found.items() if sum(one.claims for one in links) >= least}
-    return {topic: tuple(sorted(links, key=_by_title)) for topic, links in enough.items()}
+            found[topic] = found.get(topic, 0) + claims
+    return {topic: claims for topic, claims in found.items() if claims >= least}
+
+
+def _changed_topics(plan: _Plan, full: bool) -> dict[str, tuple[PageLink, ...]]:
+    """Return the entities of each topic whose page may change; of all topics if the build is full."""
+    differ = [name for name in plan.pages if full or plan.before.get(name) != plan.entries[name]]
+    gone = [entry for name, entry in plan.before.items() if name not in plan.entries]
+    touched = {topic for name in differ for topic in plan.entries[name].topics}
+    touched |= {topic for name in differ if name in plan.before for topic in plan.before[name].topics}
+    touched |= {topic for entry in gone for topic in entry.topics}
+    found: dict[str, list[PageLink]] = {topic: [] for topic in touched & plan.topics.keys()}
+    for entry in plan.entries.values():
+        for topic in found.keys() & entry.topics.keys():
+            found[topic].append(PageLink(entry.path, entry.title, entry.topics[topic]))
+    return {topic: tuple(sorted(links, key=_by_title)) for topic, links in found.items()}
 
 
 def _by_title(link: PageLink) -> tuple[str, str]:
@@ -179,7 +219,7 @@ def _with_links(
     page: EntityPage,
     entry: PageEntry,
     backlinks: Mapping[str, tuple[PageLink, ...]],
-    topics: Mapping[str, tuple[PageLink, ...]],
+    topics: Mapping[str, int],
 ) -> EntityPage:
     shown = (PageLink(topic_page(one), one, count) for one, count in entry.topics.items() if one in topics)
     return page._replace(topics=tuple(sorted(shown, key=_by_title)), backlinks=backlinks.get(page.path, ()))
@@ -187,13 +227,10 @@ def _with_links(
 
 def _writes(work: WriteScope, plan: _Plan, full: bool) -> dict[str, bytes | None]:
     """Return the pages whose content changes, and those of entities and topics that are gone."""
-    least = work.vault.settings.whole("wiki.topic_claims")
-    shown = {} if full else _topics(plan.before, least)
     generated = {page.path: render_entity(page) for page in plan.pages.values()}
-    for topic, links in plan.topics.items():
-        if shown.get(topic) != links:
-            generated[topic_page(topic)] = render_topic(TopicPage(topic_page(topic), topic, links))
-    totals = [PageLink(topic_page(one), one, sum(each.claims for each in links)) for one, links in plan.topics.items()]
+    for topic, links in _changed_topics(plan, full).items():
+        generated[topic_page(topic)] = render_topic(TopicPage(topic_page(topic), topic, links))
+    totals = [PageLink(topic_page(topic), topic, claims) for topic, claims in plan.topics.items()]
     generated[INDEX] = render_index(plan.entries.values(), sorted(totals, key=_by_title))
     writes: dict[str, bytes | None] = {}
     for path, part in generated.items():
@@ -203,19 +240,20 @@ def _writes(work: WriteScope, plan: _Plan, full: bool) -> dict[str, bytes | None
         if after != text:
             writes[path] = after.encode()
     kept = {entry.path for entry in plan.entries.values()} | {INDEX, *map(topic_page, plan.topics)}
-    for path in _old_pages(work, plan, shown, full) - kept:
+    for path in _old_pages(work, plan, full) - kept:
         text = work.text(path)
         if generated_part(text) is not None:
             writes[path] = with_generated(text, _GONE).encode() if own_text(text) else None
     return {path: data for path, data in writes.items() if data != work.read(path)}
 
 
-def _old_pages(work: WriteScope, plan: _Plan, topics: Iterable[str], full: bool) -> set[str]:
+def _old_pages(work: WriteScope, plan: _Plan, full: bool) -> set[str]:
     """Return the pages that an earlier build may have left."""
     head = work.vault.head().commit
     if full and head is not None:
         found = (path for path in work.vault.files_at(head, FOLDER) if path.endswith(".md"))
         return {path for path in found if not path.startswith(f"{REPORTS}/")}
+    topics = _topics(plan.before, work.vault.settings.whole("wiki.topic_claims"))
     return {entry.path for entry in plan.before.values()} | set(map(topic_page, topics))
 
 

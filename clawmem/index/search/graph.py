@@ -164,20 +164,22 @@ def _may_see(name: str, wanted: FactFilter) -> bool:
     return (owner_of(name) or "") in wanted.owners
 
 
-def entities_beside(index: Index, names: Collection[str]) -> set[str]:
-    """Return the entities with facts that are linked, either way, with facts of some entities, or that give the same
-    subject the same relation."""
-    given = json.dumps(sorted(names))
-    own = "json_each(?) AS given CROSS JOIN fact INDEXED BY fact_entity ON fact.entity = given.value"
-    queries = (
-        f"SELECT DISTINCT other.entity FROM {own} CROSS JOIN edge INDEXED BY edge_target ON edge.target = fact.id"
-        " CROSS JOIN fact AS other ON other.n = edge.n",
-        f"SELECT DISTINCT other.entity FROM {own} CROSS JOIN edge ON edge.n = fact.n"
-        " CROSS JOIN fact AS other INDEXED BY fact_id ON other.id = edge.target",
-        f"SELECT DISTINCT other.entity FROM {own} CROSS JOIN fact AS other INDEXED BY fact_subject"
-        " ON other.subject = fact.subject AND other.predicate = fact.predicate WHERE fact.subject IS NOT NULL",
-    )
-    return {name for query in queries for (name,) in index.database.execute(query, (given,))}
+def entities_beside(index: Index, facts: Collection[Fact]) -> set[str]:
+    """Return the entities with facts that are linked, either way, with some facts, or that give the same subject the
+    same relation as one of them."""
+    told = {(normal(fact.subject), fact.predicate) for fact in facts if fact.subject and fact.predicate}
+    queries = {
+        "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN edge INDEXED BY edge_target"
+        " ON edge.target = given.value CROSS JOIN fact ON fact.n = edge.n": sorted({fact.id for fact in facts}),
+        "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN fact INDEXED BY fact_id"
+        " ON fact.id = given.value": sorted({target for fact in facts for _, target in pointers(fact)}),
+        "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN fact INDEXED BY fact_subject"
+        " ON fact.subject = json_extract(given.value, '$[0]') AND fact.predicate = json_extract(given.value, '$[1]')": (
+            sorted(told)
+        ),
+    }
+    rows = (index.database.execute(query, (json.dumps(given),)) for query, given in queries.items())
+    return {name for found in rows for (name,) in found}
 
 
 def entities_naming(index: Index, words: Collection[str]) -> set[str]:
