@@ -36,9 +36,13 @@ _START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class CommandServer:
-    """The process that forks commands, and this side of the socket to it. It starts with the first command."""
+    """The process that forks commands, and this side of the socket to it. It starts with the first command.
 
-    def __init__(self) -> None:
+    With `litellm` it has imported that too, which takes longer than all else a command with a model does.
+    """
+
+    def __init__(self, litellm: bool = False) -> None:
+        self._options = ["litellm"] if litellm else []
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -77,7 +81,7 @@ class CommandServer:
     def _send(self, data: bytes, descriptors: list[int]) -> None:
         with self._lock:
             if self._socket is None:
-                self._socket, self._process = _started()
+                self._socket, self._process = _started(self._options)
             socket.send_fds(self._socket, [_NUMBER.pack(len(data))], descriptors)
             self._socket.sendall(data)
 
@@ -86,11 +90,11 @@ def _is_known(name: str) -> bool:
     return name in _KNOWN or name.startswith("CLAWMEM_")
 
 
-def _started() -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def _started(options: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.command_server", str(theirs.fileno())],
+            [sys.executable, "-m", "tests.command_server", str(theirs.fileno()), *options],
             cwd=ROOT,
             env={**_START, "PATH": os.environ["PATH"], "HOME": os.devnull},
             pass_fds=[theirs.fileno()],
@@ -224,6 +228,11 @@ def _import_all() -> None:
 
 if __name__ == "__main__":
     _import_all()
+    if sys.argv[2:] == ["litellm"]:
+        from clawmem.llm.client import _litellm
+
+        _litellm()
+    assert threading.active_count() == 1, "a thread would not be in the forked commands"
     gc.collect()
     gc.freeze()
     _serve(socket.socket(fileno=int(sys.argv[1])))

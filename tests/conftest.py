@@ -170,6 +170,14 @@ def command_server() -> Iterator[CommandServer]:
     server.close()
 
 
+@pytest.fixture(scope="session")
+def litellm_server() -> Iterator[CommandServer]:
+    """What forks commands that call litellm. A test file that runs many of them returns it as its `command_server`."""
+    server = CommandServer(litellm=True)
+    yield server
+    server.close()
+
+
 @pytest.fixture
 def clawmem(vault_root: Path, environment: dict[str, str], command_server: CommandServer) -> Command:
     """The real command, run in the fresh vault; what it prints with --json must fit its schema."""
