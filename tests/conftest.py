@@ -7,8 +7,8 @@ import os
 import random
 import shutil
 import subprocess
-import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -21,9 +21,11 @@ from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
 from tests.answers import check_document
+from tests.command_server import CommandServer
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 PINNED_NOW = "2026-11-21T09:30:00Z"
+_ROOM_IN_MEMORY = 4 << 30  # bytes that must be free; a run holds a few hundred MB at a time
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,6 +38,22 @@ def pytest_configure(config: pytest.Config) -> None:
         derandomize=config.getoption("markexpr") != "soak",
     )
     settings.load_profile("any machine")
+    _use_memory(config)
+
+
+def _use_memory(config: pytest.Config) -> None:
+    """Put the files of the tests into memory if the machine has a folder for that.
+
+    No test cuts the power, so waiting for a disk proves nothing, and it is half of what the tests of the vault take.
+    TMPDIR and --basetemp choose another place.
+    """
+    place = Path("/dev/shm")
+    if "TMPDIR" in os.environ or config.getoption("basetemp") or not os.access(place, os.W_OK):
+        return
+    disk = os.statvfs(place)
+    if disk.f_bavail * disk.f_frsize >= _ROOM_IN_MEMORY and not disk.f_flag & getattr(os, "ST_NOEXEC", 0):
+        os.environ["TMPDIR"] = str(place)
+        tempfile.tempdir = None
 
 
 class Result(NamedTuple):
@@ -144,8 +162,24 @@ def caller() -> Caller:
     return Caller(NOW, random.Random(1).randbytes)
 
 
+@pytest.fixture(scope="session")
+def command_server() -> Iterator[CommandServer]:
+    """What forks the commands of all tests."""
+    server = CommandServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def litellm_server() -> Iterator[CommandServer]:
+    """What forks commands that call litellm. A test file that runs many of them returns it as its `command_server`."""
+    server = CommandServer(litellm=True)
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def clawmem(vault_root: Path, environment: dict[str, str]) -> Command:
+def clawmem(vault_root: Path, environment: dict[str, str], command_server: CommandServer) -> Command:
     """The real command, run in the fresh vault; what it prints with --json must fit its schema."""
 
     def run(
@@ -155,14 +189,8 @@ def clawmem(vault_root: Path, environment: dict[str, str]) -> Command:
         cwd: Path | None = None,
     ) -> Result:
         data = given.encode() if isinstance(given, str) else given
-        done = subprocess.run(
-            [sys.executable, "-m", "clawmem", *arguments],
-            input=b"" if data is None else data,
-            capture_output=True,
-            cwd=cwd or vault_root,
-            env={**environment, **(env or {})},
-            timeout=300,
-        )
+        variables = {**environment, **(env or {})}
+        done = command_server.run(arguments, data or b"", cwd or vault_root, variables, seconds=300)
         if "_CLAWMEM_COMPLETE" not in (env or {}):
             check_document(arguments, done.stdout.decode())
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())

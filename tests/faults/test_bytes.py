@@ -10,7 +10,7 @@ from clawmem.vault.vault import Vault
 from tests.faults.flips import FOUND, HARMLESS, WRONG, Damage, Range, damages, prepare
 
 # As many as fit into the time, and never fewer than tell something; a thousand under soak.
-LEAST, MOST, SECONDS = 20, 60, 20.0
+LEAST, MOST, SECONDS = 20, 25, 20.0
 
 
 def _shoot(vault: Vault, count: int, seed: int, seconds: float) -> Range:

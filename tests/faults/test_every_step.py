@@ -1,6 +1,7 @@
 """Fail at step n of a change: the vault is at the old state or the new one, never between.
 
-Every third step in a normal run, every step under soak.
+A normal run tries each kind of step (its name and the moment in it) in one of the scenarios that have it; under soak
+every step of every scenario is tried.
 """
 
 from __future__ import annotations
@@ -10,18 +11,22 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import pytest
 
 from clawmem.errors import ClawmemError
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
+from tests.conftest import _environment
 from tests.faults.checks import assert_sound, assert_whole, commits, facts
 from tests.faults.scenarios import ACCESSES, SCENARIOS, Scenario, keep
 from tests.faults.steps import Steps, die, faulty_vault, in_child
 
 NEXT = "The next command works."
-STRIDES = pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.soak)])
+SAMPLES = pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["sample", "whole"])
+Point = tuple[int, str]
+Choice = Callable[[Steps], list[Point]]
 
 
 class Ground(NamedTuple):
@@ -34,13 +39,22 @@ class Ground(NamedTuple):
     steps: Steps
 
 
-@pytest.fixture(params=SCENARIOS)
-def ground(request: pytest.FixtureRequest, vault: Vault, tmp_path: Path, environment: dict[str, str]) -> Ground:
+@pytest.fixture(scope="module")
+def grounds(tmp_path_factory: pytest.TempPathFactory, newborn: Path) -> dict[str, Ground]:
     """Each scenario, prepared once and run once without failure."""
-    scenario = SCENARIOS[request.param]
+    folder = tmp_path_factory.mktemp("grounds")
+    environment = _environment(folder / "home")
+    return {
+        name: _prepared(scenario, newborn, folder / str(number), environment)
+        for number, (name, scenario) in enumerate(SCENARIOS.items())
+    }
+
+
+def _prepared(scenario: Scenario, newborn: Path, folder: Path, environment: Mapping[str, str]) -> Ground:
+    vault = Vault(Path(shutil.copytree(newborn, folder / "vault", symlinks=True)), environment)
     scenario.prepare(vault)
     before = len(commits(vault.root, environment))
-    clean = shutil.copytree(vault.root, tmp_path / "clean", symlinks=True)
+    clean = shutil.copytree(vault.root, folder / "clean", symlinks=True)
     steps = Steps()
     scenario.act(faulty_vault(clean, environment, steps))
     after = commits(clean, environment)
@@ -49,7 +63,25 @@ def ground(request: pytest.FixtureRequest, vault: Vault, tmp_path: Path, environ
     return Ground(scenario, vault.root, after, before, steps)
 
 
-def _errors(steps: Steps) -> list[tuple[int, str]]:
+@pytest.fixture(params=SCENARIOS)
+def name(request: pytest.FixtureRequest) -> str:
+    """The name of each scenario."""
+    return str(request.param)
+
+
+def _points(grounds: Mapping[str, Ground], name: str, choice: Choice, whole: bool) -> list[Point]:
+    """The points of a scenario that are tried. A kind that several scenarios have falls to one of them."""
+    if whole:
+        return choice(grounds[name].steps)
+    holders: dict[str, list[tuple[str, Point]]] = {}
+    for holder, ground in grounds.items():
+        for number, when in choice(ground.steps):
+            holders.setdefault(f"{when} {ground.steps.names[number - 1]}", []).append((holder, (number, when)))
+    chosen = [held[crc32(kind.encode()) % len(held)] for kind, held in sorted(holders.items())]
+    return [point for holder, point in chosen if holder == name] or choice(grounds[name].steps)[:1]
+
+
+def _errors(steps: Steps) -> list[Point]:
     """Where an error can strike: before any step, and half way through or after one that changes something.
 
     Before the end of a git process is the same as before its start, and left out.
@@ -59,7 +91,12 @@ def _errors(steps: Steps) -> list[tuple[int, str]]:
     return before + during + [(number, "after") for number in steps.changing]
 
 
-def _kills(steps: Steps) -> list[tuple[int, str]]:
+def _full(steps: Steps) -> list[Point]:
+    """Where a disk can become full for good."""
+    return [(number, "before") for number in sorted(steps.needing_room)]
+
+
+def _kills(steps: Steps) -> list[Point]:
     """Where a kill can strike: around what changes something; between two readings it strikes nothing new."""
     around = [(number, when) for number in steps.changing for when in ("before", "after")]
     return around + [(number, "during") for number in steps.halves]
@@ -91,29 +128,37 @@ def _check(ground: Ground, root: Path, environment: Mapping[str, str], done: boo
         assert [record["access_count"] for record in facts(root)].count(ACCESSES) == 1
 
 
-@STRIDES
-def test_a_disk_that_fills_up_once(ground: Ground, stride: int, tmp_path: Path, environment: dict[str, str]) -> None:
-    for number, when in _errors(ground.steps)[::stride]:
+@SAMPLES
+def test_a_disk_that_fills_up_once(
+    grounds: dict[str, Ground], name: str, whole: bool, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    ground = grounds[name]
+    for number, when in _points(grounds, name, _errors, whole):
         root = shutil.copytree(ground.prepared, tmp_path / f"{when}-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, when))
         done = _try(partial(ground.scenario.act, vault))
         _check(ground, root, environment, done)
 
 
-@STRIDES
-def test_a_disk_that_stays_full(ground: Ground, stride: int, tmp_path: Path, environment: dict[str, str]) -> None:
-    for number in sorted(ground.steps.needing_room)[::stride]:
+@SAMPLES
+def test_a_disk_that_stays_full(
+    grounds: dict[str, Ground], name: str, whole: bool, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    ground = grounds[name]
+    for number, _ in _points(grounds, name, _full, whole):
         root = shutil.copytree(ground.prepared, tmp_path / f"full-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, for_good=True))
         done = _try(partial(ground.scenario.act, vault))
         _check(ground, root, environment, done)
 
 
-@STRIDES
-def test_a_process_that_is_killed(ground: Ground, stride: int, tmp_path: Path, environment: dict[str, str]) -> None:
-    points = _kills(ground.steps)
-    assert len(points) > 10
-    for number, when in points[::stride]:
+@SAMPLES
+def test_a_process_that_is_killed(
+    grounds: dict[str, Ground], name: str, whole: bool, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    ground = grounds[name]
+    assert len(_kills(ground.steps)) > 10
+    for number, when in _points(grounds, name, _kills, whole):
         root = shutil.copytree(ground.prepared, tmp_path / f"{when}-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, when, die))
         assert in_child(partial(ground.scenario.act, vault)) == -9

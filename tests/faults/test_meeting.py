@@ -10,8 +10,8 @@ from tests.faults.checks import git
 from tests.faults.kill_sync import kill_sync
 from tests.faults.meeting import assert_no_marks, meet_at_once
 
-# With those of `test_kill_copies.py` a hundred.
-KILLS = 15
+# With those of `test_kill_copies.py` forty.
+KILLS = 8
 
 
 def test_clones_that_meet_at_once_lose_nothing(tmp_path: Path, environment: dict[str, str]) -> None:

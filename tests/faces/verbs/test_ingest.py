@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.vault.lock import writer_lock
 from tests.conftest import Command
+from tests.waiting import wait_until
 
 HELLO = {"role": "user", "content": "I keep bees.", "timestamp": "2026-03-02T10:00:00Z"}
 CLAUDE = {"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z",
@@ -133,18 +135,21 @@ def test_follow(vault_root: Path, environment: dict[str, str], tmp_path: Path) -
     process = subprocess.Popen(command, cwd=vault_root, env=environment, stdout=subprocess.PIPE)
 
     def until(count: int) -> None:
-        for _ in range(300):
-            if ledger.exists() and len(ledger.read_text().splitlines()) >= count:
-                return
-            time.sleep(0.1)
-        raise AssertionError(f"{count} events did not arrive")
+        arrived = wait_until(lambda: ledger.exists() and len(ledger.read_text().splitlines()) >= count, 240)
+        assert arrived, f"{count} events did not arrive"
 
-    until(1)
-    with chat.open("a") as file:
-        file.write(json.dumps({**HELLO, "content": "More."}) + "\n")
-    until(2)
-    time.sleep(0.3)  # the command is waiting again
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    try:
+        until(1)
+        with chat.open("a") as file:
+            file.write(json.dumps({**HELLO, "content": "More."}) + "\n")
+        until(2)
+        with writer_lock(vault_root / ".git/clawmem/lock", 240, "test"):
+            pass  # the command has written all
+        time.sleep(0.3)  # it is waiting again
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=240)
+    finally:
+        process.kill()
+        process.communicate()
     assert process.returncode == 0
     assert json.loads(out)["data"]["added"] == 2

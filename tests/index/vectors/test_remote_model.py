@@ -24,11 +24,19 @@ from clawmem.vault.past import VaultAt
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.spending import FOLDER, record_spending, spent_on
 from clawmem.vault.vault import Vault
+from tests.command_server import CommandServer
 from tests.conftest import Command, Result
 from tests.loopback import embeds, refuses, serving
 from tests.needs import needs_litellm
 
 pytestmark = needs_litellm
+
+
+@pytest.fixture
+def command_server(litellm_server: CommandServer) -> CommandServer:
+    """Several commands here call litellm."""
+    return litellm_server
+
 
 DAY = "2026-11-21"
 PRICED = "openai/text-embedding-3-small"

@@ -26,11 +26,19 @@ from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
+from tests.command_server import CommandServer
 from tests.conftest import Command
 from tests.loopback import Asked, Behaviour, Loopback, Wire, closed_address, gives, refuses, says, serving
 from tests.needs import needs_litellm
 
 pytestmark = [needs_litellm, pytest.mark.usefixtures("without_vectors")]
+
+
+@pytest.fixture
+def command_server(litellm_server: CommandServer) -> CommandServer:
+    """Several commands here call litellm."""
+    return litellm_server
+
 
 TODAY = "2026-11-21"
 DECISION = "We decided on Postgres 16 in Oslo."

@@ -25,11 +25,19 @@ from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.day_page import DayNarrative, narrative_of, still_grounded
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
+from tests.command_server import CommandServer
 from tests.conftest import Command
 from tests.loopback import Asked, Behaviour, Loopback, Wire, closed_address, says, serving
 from tests.needs import needs_litellm
 
 pytestmark = [pytest.mark.usefixtures("without_vectors")]
+
+
+@pytest.fixture
+def command_server(litellm_server: CommandServer) -> CommandServer:
+    """Several commands here call litellm."""
+    return litellm_server
+
 
 TODAY = "2026-11-21"
 PARTS = ("happened", "decided", "learned", "open")

@@ -1,0 +1,238 @@
+"""Run `clawmem` commands as processes forked from one that has imported the package already.
+
+Starting Python and importing the package is most of what a short command takes, and the tests run thousands of them.
+A forked command is a process of its own like any other: it has its own streams, environment, folder and exit code. Its
+parent, which is this module run as a script, has imported modules and done nothing else, and has no threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import pkgutil
+import selectors
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+ROOT = Path(__file__).parent.parent
+_NUMBER = struct.Struct("!i")
+_PIPE_BYTES = 1 << 15  # what a pipe takes although nobody reads yet
+# Python or a library may start differently with other variables: such a command gets a Python of its own.
+_KNOWN = {"PATH", "HOME", "LANG"}
+_START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+
+
+class CommandServer:
+    """The process that forks commands, and this side of the socket to it. It starts with the first command.
+
+    With `litellm` it has imported that too, which takes longer than all else a command with a model does.
+    """
+
+    def __init__(self, litellm: bool = False) -> None:
+        self._options = ["litellm"] if litellm else []
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+
+    def close(self) -> None:
+        """End the server, if it was started."""
+        if self._process is not None and self._socket is not None:
+            self._socket.close()
+            self._process.communicate(timeout=60)
+
+    def run(
+        self, arguments: Sequence[str], given: bytes, folder: Path, environment: Mapping[str, str], seconds: float
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run one command as `subprocess.run` does. Raise TimeoutExpired after `seconds`."""
+        words = [sys.executable, "-m", "clawmem", *arguments]
+        if environment.get("LANG") != _START["LANG"] or not all(map(_is_known, environment)):
+            return subprocess.run(
+                words, input=given, capture_output=True, cwd=folder, env=dict(environment), timeout=seconds
+            )
+        with contextlib.ExitStack() as stack:
+            stdin = stack.enter_context(_file_of(given))
+            ends = [_pipe() for _ in range(3)]
+            for file in (file for pair in ends for file in pair):
+                stack.enter_context(file)
+            theirs = [stdin, *(write for _, write in ends)]
+            request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
+            self._send(json.dumps(request).encode(), [file.fileno() for file in theirs])
+            for file in theirs:
+                file.close()
+            out, err, told = (read for read, _ in ends)
+            pid = _NUMBER.unpack(_all_of(told, _NUMBER.size))[0]
+            printed = _drained(pid, (out, err), seconds, words)
+            code = _NUMBER.unpack(_all_of(told, _NUMBER.size))[0]
+        return subprocess.CompletedProcess(words, code, printed[0], printed[1])
+
+    def _send(self, data: bytes, descriptors: list[int]) -> None:
+        with self._lock:
+            if self._socket is None:
+                self._socket, self._process = _started(self._options)
+            socket.send_fds(self._socket, [_NUMBER.pack(len(data))], descriptors)
+            self._socket.sendall(data)
+
+
+def _is_known(name: str) -> bool:
+    return name in _KNOWN or name.startswith("CLAWMEM_")
+
+
+def _started(options: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.command_server", str(theirs.fileno()), *options],
+            cwd=ROOT,
+            env={**_START, "PATH": os.environ["PATH"], "HOME": os.devnull},
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+    return ours, process
+
+
+def _pipe() -> tuple[Any, Any]:
+    read, write = os.pipe()
+    return os.fdopen(read, "rb", 0), os.fdopen(write, "wb", 0)
+
+
+def _file_of(data: bytes) -> Any:
+    """The open file that a command reads `data` from: a pipe, or a file where it is too much for a pipe."""
+    if len(data) > _PIPE_BYTES:
+        file = tempfile.TemporaryFile()  # noqa: SIM115
+        file.write(data)
+        file.seek(0)
+        return file
+    read, write = _pipe()
+    with write:
+        write.write(data)
+    return read
+
+
+def _all_of(file: Any, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        more = file.read(size - len(data))
+        assert more, "the command server has ended; what it said is above"
+        data += more
+    return data
+
+
+def _drained(pid: int, files: Sequence[Any], seconds: float, words: Sequence[str]) -> list[bytes]:
+    """Read all files to their ends. After `seconds` kill the process and raise TimeoutExpired."""
+    end = time.monotonic() + seconds
+    read: dict[Any, list[bytes]] = {file: [] for file in files}
+    with selectors.DefaultSelector() as selector:
+        for file in files:
+            selector.register(file, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select(max(0.0, end - time.monotonic())):
+                data = os.read(key.fd, 1 << 16)
+                read[key.fileobj].append(data)
+                if not data:
+                    selector.unregister(key.fileobj)
+            if time.monotonic() > end:
+                os.kill(pid, signal.SIGKILL)
+                raise subprocess.TimeoutExpired(words, seconds)
+    return [b"".join(read[file]) for file in files]
+
+
+def _serve(link: socket.socket) -> None:
+    """Fork a command for each request until the other side closes the socket; tell pid and exit code of each."""
+    reading, waking = os.pipe()
+    os.set_blocking(waking, False)
+    signal.set_wakeup_fd(waking)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    running: dict[int, int] = {}
+    with selectors.DefaultSelector() as selector:
+        selector.register(link, selectors.EVENT_READ)
+        selector.register(reading, selectors.EVENT_READ)
+        while True:
+            ready = {key.fileobj for key, _ in selector.select()}
+            if reading in ready:
+                os.read(reading, 1 << 10)
+            for pid in [*running]:
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    told = running.pop(pid)
+                    with contextlib.suppress(BrokenPipeError):  # nobody waits after a time-out
+                        os.write(told, _NUMBER.pack(os.waitstatus_to_exitcode(status)))
+                    os.close(told)
+            if link not in ready:
+                continue
+            head, descriptors, _, _ = socket.recv_fds(link, _NUMBER.size, 4)
+            if not head:
+                return
+            with link.makefile("rb", 0) as rest:
+                request = json.loads(_all_of(rest, _NUMBER.unpack(head)[0]))
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for number, descriptor in enumerate(descriptors[:3]):
+                    os.dup2(descriptor, number)
+                for descriptor in (*descriptors, *running.values(), reading, waking, link.detach()):
+                    os.close(descriptor)
+                selector.close()
+                _command(request)
+            for descriptor in descriptors[:3]:
+                os.close(descriptor)
+            running[pid] = descriptors[3]
+            os.write(descriptors[3], _NUMBER.pack(pid))
+
+
+def _command(request: Mapping[str, Any]) -> NoReturn:
+    """What `python -m clawmem` does, with the modules that are there."""
+    from clawmem.__main__ import main
+
+    code: Any = 1
+    try:
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        os.chdir(request["folder"])
+        sys.path[0] = request["folder"]
+        sys.argv = [str(ROOT / "clawmem/__main__.py"), *request["arguments"]]
+        gc.enable()
+        main()
+        code = 0
+    except SystemExit as end:
+        code = 0 if end.code is None else end.code
+    except BaseException:  # noqa: BLE001 - as Python does with what nobody catches
+        traceback.print_exc()
+    threading._shutdown()  # type: ignore[attr-defined]
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def _import_all() -> None:
+    import clawmem
+
+    for found in pkgutil.walk_packages(clawmem.__path__, "clawmem."):
+        import_module(found.name)
+
+
+if __name__ == "__main__":
+    _import_all()
+    if sys.argv[2:] == ["litellm"]:
+        from clawmem.llm.client import _litellm
+
+        _litellm()
+    assert threading.active_count() == 1, "a thread would not be in the forked commands"
+    gc.collect()
+    gc.freeze()
+    _serve(socket.socket(fileno=int(sys.argv[1])))
