@@ -107,7 +107,8 @@ _TASK = {
 _STAGE = {"name": str, "takes": [str], "hands_in": [str], "role": (str, None)}
 _WORKFLOW = {
     "id": str, "title": str, "about": str, "scopes": [str], "roles": {str: str}, "stages": [_STAGE],
-    "states": {str: str}, "adapters": {str: str}, "failure_modes": [str], "unknown": [str],
+    "states": {str: str}, "adapters": {str: str}, "failure_modes": [str],
+    "conflicts": (str, None), "unknown": [str],
     "recorded": {str: {str: object}},
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ SHARED = frozenset(
     heartbeat.max_facts_per_event learning.enter stale.days access.context access.why access.entity_show tiers.policy
     condense.facts failures.guardrail_after coordination.lease_minutes coordination.on_collision
     coordination.task_at_end session.abandoned_hours session.notes session.rotate_minutes session.target session.rotate
-    session.compact
+    session.compact review.routes review.signed review.delegate_after lesson.harmful
     promotion.max_facts promotion.score promotion.margin promotion.max_proposals promotion.hour memory.max_tokens
     tacit.repeats gate.conflict_confidence summary.max_facts summary.weekly_day summary.weekly_hour
     wiki.gates.confidence wiki.gates.length wiki.gates.sources wiki.topic_claims history.limit
@@ -41,7 +41,7 @@ def test_every_setting_is_this_machines_own_or_was_looked_at(key: str) -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=[one.key for one in SETTINGS])
 def test_every_text_but_the_names_of_vault_and_user_is_this_machines_own(setting: Setting) -> None:
-    closed = setting.kind in ("int", "float", "bool", "choice", "entity", "places")
+    closed = setting.kind in ("int", "float", "bool", "choice", "entity", "places", "routes")
     assert closed or setting.key in ("vault.name", "user.name") or setting.key in LOCAL
 
 
@@ -71,6 +71,7 @@ def test_the_vault_alone_changes_no_local_value(key: str) -> None:
         "optional": "x",
         "variable": "MY_KEY",
         "words": "x -y",
+        "delegations": "kind:fact scout Ada",
         "bool": not one.default,
     }
     value = given.get(one.kind, one.high)
