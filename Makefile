@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
 
-.PHONY: help run run-agent test lint bench soak harness docs completions clean
+.PHONY: help run run-agent run-governance test lint bench soak harness docs completions clean
 
 help: ## Say what can be made.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ run: $(STAMP) ## Set up and do the main job on a conversation of the project's o
 
 run-agent: $(STAMP) ## Play two sessions of an agent with hooks and tools, on recorded input.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/agent.sh
+
+run-governance: $(STAMP) ## Play a week of two agents: tasks, evaluations, guardrails, approvals and retractions.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/week.sh
 
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal

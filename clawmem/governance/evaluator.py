@@ -29,7 +29,7 @@ from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import new_id
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import DECIDE, Proposal, new_proposal_id
+from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ReviewDecision, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.criterion import (
@@ -158,7 +158,7 @@ def _record(scope: WriteScope, task: Task, work: str, results: tuple[CriterionRe
     writes = {
         **decisions.writes,
         EVALUATIONS: render_evaluations([*evaluations, evaluation]),
-        **proposal_writes(proposals),
+        **proposal_writes(proposals or _answered(scope, evaluation)),
         **(_closing(task, evaluation) if verdict == PASS and vault.settings.flag(CLOSES) else {}),
     }
     said = trailers("evaluate", agent=caller.agent, session=caller.session)
@@ -176,6 +176,15 @@ def _closing(task: Task, evaluation: Evaluation) -> dict[str, bytes | None]:
         return {}
     closed = with_move(task, CLOSE, Mover(evaluation.id, True, evaluation.at), evaluation.reason)
     return {closed.path: closed.page.encode()}
+
+
+def _answered(scope: WriteScope, evaluation: Evaluation) -> tuple[Proposal, ...]:
+    """Return the question of an earlier evaluation, closed: this one decided without a person."""
+    waiting = open_escalation(scope, evaluation.task)
+    if waiting is None:
+        return ()
+    why = f"a later evaluation decided: {evaluation.verdict}"
+    return (waiting._replace(status=REJECTED, decided=ReviewDecision(evaluation.id, evaluation.at, why)),)
 
 
 def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> tuple[Proposal, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import NotFound, Refused
+from clawmem.governance.agreement import agreement
 from clawmem.governance.alignment import record_decisions, report_alignment
 from clawmem.governance.allowed_commands import allow_command, plan_command
 from clawmem.governance.evaluator import EvaluateResult, evaluate
@@ -265,6 +266,20 @@ def test_a_person_decides_an_escalation(vault: Vault, caller: Caller, work: Path
     )
     (entry,) = _logged(vault, "alignment")
     assert (entry["id"], entry["ruling"], entry["outcome"]) == (second.evaluation.id, "reject", "escalated")
+
+
+def test_a_later_verdict_closes_the_escalation(vault: Vault, caller: Caller, work: Path) -> None:
+    first = _evaluated(vault, caller, work, "command: ./check.sh")
+    assert first.proposal
+    second = _evaluated(vault, caller, work, "rule: exists sail.txt")
+    assert (second.evaluation.verdict, second.proposal) == ("fail", None)
+    (proposal,) = read_proposals(vault).proposals
+    assert proposal.decided
+    assert (proposal.id, proposal.status) == (first.proposal.id, "rejected")
+    assert proposal.decided.by == second.evaluation.id
+    assert find_task(vault, "paint").ruling is None
+    (kind,) = agreement(vault).kinds
+    assert (kind.waiting, kind.decided) == (0, 0), "no person decided"
 
 
 def test_a_decision_on_the_task_answers_the_escalation(vault: Vault, caller: Caller, work: Path) -> None:

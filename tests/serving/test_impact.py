@@ -90,6 +90,9 @@ def test_the_command_shows_a_tree_and_stable_json(clawmem: Command, vault: Vault
         f"    <-depends_on- {second.id}  The cache needs a lock.",
         "2 facts rest on it (1 decision, 1 fact)",
     ]
+    keep(vault, caller, "The lock is a file.", second)
+    assert clawmem("impact", premise.id).out.splitlines()[-1] == "3 facts rest on it (2 facts, 1 decision)"
+    clawmem("undo", "HEAD")
     data = clawmem("impact", premise.id, "--json").data
     assert [(one["id"], one["premise"], one["depth"]) for one in data["dependents"]] == [
         (first.id, premise.id, 1),

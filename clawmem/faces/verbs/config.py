@@ -15,6 +15,7 @@ from clawmem.memory.health.configure import (
     change_user_setting,
     format_value,
     setting,
+    shown_value,
 )
 from clawmem.memory.health.local_settings import (
     SettingsProposal,
@@ -113,16 +114,16 @@ def _differences(found: SettingsProposal) -> list[dict[str, Any]]:
 def _lines(done: SettingChange) -> list[str]:
     if done.file is not None:
         said = (
-            f"is already {format_value(done.new)}"
+            f"is already {shown_value(done.new)}"
             if done.old == done.new
-            else f"{format_value(done.old)} -> {format_value(done.new)}"
+            else f"{shown_value(done.old)} -> {shown_value(done.new)}"
         )
-        also = [f"{key}: {format_value(old)} -> {format_value(new)}" for key, old, new in done.also]
+        also = [f"{key}: {shown_value(old)} -> {shown_value(new)}" for key, old, new in done.also]
         told = [*done.reached, *([done.missing] if done.missing else [])]
         return [f"{done.key}: {said}", *also, f"stored on this machine, {done.file}", *told]
     if done.commit is None:
-        return [f"{done.key} is already {format_value(done.new)}; no commit was made"]
-    lines = [f"{done.key}: {format_value(done.old)} -> {format_value(done.new)}", f"commit {done.commit[:12]}"]
+        return [f"{done.key} is already {shown_value(done.new)}; no commit was made"]
+    lines = [f"{done.key}: {shown_value(done.old)} -> {shown_value(done.new)}", f"commit {done.commit[:12]}"]
     if done.suggested:
         lines.append("suggested: it takes effect on a machine after a person accepts it with `clawmem config trust`")
     return lines

@@ -10,8 +10,12 @@ from clawmem.faces.parts.parameters import FILE, OF_ENTITY, Parameter
 from clawmem.faces.parts.records_of_work import SCOPE_OF_NEW
 from clawmem.faces.parts.words import said
 from clawmem.model.digestion.queue import PHASES, DigestionItem
+from clawmem.model.language.text import counted
 from clawmem.work.digestion.digest import DigestResult, add_document, digest, queue_of
 from clawmem.work.handed_in import WorkScope
+
+_NOUNS = {"claims": "claim", "links": "link"}
+_NO_CLAIM = "{}: no sentence states a claim that can be understood alone. The text is in the ledger."
 
 
 def file(
@@ -56,7 +60,8 @@ def _answer(done: DigestResult, known: dict[str, DigestionItem]) -> Answer:
     lines = [f"{key}  {one.phase}: {_words(one)}  {one.title}" for key, one in items.items()]
     notices = [f"{problem.message} The next run tries again. {problem.hint}".strip() for problem in done.problems]
     data = {"sources": [_data(key, one) for key, one in items.items()], "commits": list(done.commits)}
-    talk = () if lines else ("Nothing waits.",)
+    talk = [_NO_CLAIM.format(one.title) for one in items.values() if one.counts.get("claims") == 0]
+    talk += [] if lines else ["Nothing waits."]
     return Answer(data, lines, notices, PARTIAL if done.problems else DONE, talk)
 
 
@@ -68,7 +73,8 @@ def _data(key: str, one: DigestionItem) -> dict[str, Any]:
 def _words(one: DigestionItem) -> str:
     if one.error:
         return f"failed {one.failures} times: {one.error}"
-    return ", ".join(f"{number} {name}" for name, number in one.counts.items()) or f"{len(one.claims)} claims"
+    counts = one.counts or {"claims": len(one.claims)}
+    return ", ".join(counted(number, _NOUNS.get(name, name), name) for name, number in counts.items())
 
 
 _SOURCE = {

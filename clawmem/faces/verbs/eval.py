@@ -60,7 +60,8 @@ def run(call: Call, suite: str | None, junit: str | None, arm: Sequence[str] | N
     bad = _failing(suites, found)
     data = {"runs": [_run_data(one) for one in found], "regressions": [_change(*one) for one in worse]}
     code = REFUSED if worse or bad else DONE
-    talk = [f"{name}: passed before and fails now: {one.test} ({one.arm})" for name, one in worse]
+    talk = [f"{one.suite}: kept as {one.id}" for one in found]
+    talk += [f"{name}: passed before and fails now: {one.test} ({one.arm})" for name, one in worse]
     talk += [f"{name}: a regression suite fails: {counted(number, 'test')}" for name, number in bad]
     lines: Any = _lines(found)
     if junit is not None:

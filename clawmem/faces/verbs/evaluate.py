@@ -153,7 +153,7 @@ def _confirm(call: Call, plan: AllowedCommand, yes: str | None) -> None:
         raise Refused(f"The checksum of this command is {checksum}, not {yes}, so it was not allowed.", " ".join(lines))
     if yes is None and not call.confirmed(lines, "Allow this command on this machine?"):
         raise Refused(
-            " ".join([*lines, "Nothing was allowed."]), f"In a script: --yes {checksum} allows exactly this command."
+            " ".join(["Nothing was allowed.", *lines]), f"In a script: --yes {checksum} allows exactly this command."
         )
 
 

@@ -66,7 +66,7 @@ def _total(found: Impact) -> str:
     number = len(found.dependents)
     if not number and not found.hidden:
         return "Nothing rests on it."
-    kinds = ", ".join(f"{count:,} {name}" for name, count in found.categories.items())
+    kinds = ", ".join(counted(count, name) for name, count in found.categories.items())
     hidden = f"; {counted(found.hidden, 'fact')} of other agents not shown" if found.hidden else ""
     rests = "rests" if number == 1 else "rest"
     return f"{counted(number, 'fact')} {rests} on it{f' ({kinds})' if kinds else ''}{hidden}"

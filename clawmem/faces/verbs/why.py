@@ -13,6 +13,7 @@ from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.text import one_line
+from clawmem.model.lifecycle.premises import PREMISES
 
 # How much of a long event is shown on each side of the quoted words.
 _AROUND = 300
@@ -55,6 +56,9 @@ def _lines(result: WhyResult) -> Iterator[str]:
     if result.removed:
         yield f"  removed   {entry_line(result.removed)}; `clawmem undo {result.removed.commit[:SHORT]}` restores it"
     yield f"  source    {', '.join(_source(result))}"
+    for link in result.fact.links:
+        if link.type in PREMISES:
+            yield f"  rests on  {link.to} ({link.type}){f': {one_line(link.reason)}' if link.reason else ''}"
     yield ""
     yield from _evidence_lines(result)
     if len(result.chain) > 1:

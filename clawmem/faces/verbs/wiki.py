@@ -9,6 +9,7 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.language.text import counted
 from clawmem.model.wiki.gates import passes
 from clawmem.wiki.check_gates import GatedFact, gate_entity, gate_fact
 from clawmem.wiki.check_pages import check_pages
@@ -30,7 +31,8 @@ def build(call: Call, full: bool, dry_run: bool) -> Answer:
     }
     verb = "Would write" if dry_run else "Wrote"
     lines = [
-        f"{verb} {len(done.written)} pages, removed {len(done.removed)}. {done.pages} pages, {done.claims} claims."
+        f"{verb} {counted(len(done.written), 'page')}, removed {len(done.removed)}. "
+        f"{counted(done.pages, 'page')}, {counted(done.claims, 'claim')}."
     ]
     return Answer(data, lines, notices=done.notices)
 

@@ -77,7 +77,10 @@ def find_run(vault: Vault, reference: str) -> EvalRun:
         raise AmbiguousId(reference, [one.id for one in found])
     found = found or [one for one in runs if one.suite == reference][-1:]
     if not found:
-        raise NotFound(f"There is no run '{reference}'.", "`clawmem eval list` shows the last run of each suite.")
+        raise NotFound(
+            f"There is no run '{reference}'.",
+            "`clawmem eval list` shows the last run of each suite, and `clawmem eval run` makes one.",
+        )
     return found[0]
 
 

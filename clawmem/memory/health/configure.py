@@ -244,11 +244,16 @@ def _find_setting(key: str) -> Setting:
 
 def _change(key: str, old: Value, new: Value, text: str, caller: Caller) -> Change:
     return Change(
-        subject=subject_line("config", key, f"{format_value(old)} -> {format_value(new)}"),
+        subject=subject_line("config", key, f"{shown_value(old)} -> {shown_value(new)}"),
         writes={FILE: text.encode()},
         trailers=trailers("config", agent=caller.agent, session=caller.session),
         author=agent_author(caller.agent),
     )
+
+
+def shown_value(value: Value) -> str:
+    """Return a value as a sentence names it: an empty one is visible."""
+    return format_value(value) or "(empty)"
 
 
 def format_value(value: Value) -> str:

@@ -189,10 +189,14 @@ def test_a_failure_becomes_a_test_that_fails_until_it_is_mended(clawmem: Command
     assert clawmem("eval", "add", "--from", "fail_9").code == REFUSED
     words = ("--contains", "9555", "--not-contains", "8443")
     assert clawmem("eval", "add", "--from", "fail_0a", *words).code == 0
-    assert clawmem("eval", "run", "regressions").code == REFUSED
+    failed = clawmem("eval", "run", "regressions")
+    run = (vault_root / "governance/eval-runs.jsonl").read_text().split('"id": "')[1].split('"')[0]
+    assert (failed.code, f"kept as {run}" in failed.err) == (REFUSED, True)
     (fact,) = clawmem("list", "--json").data["facts"]
     clawmem("supersede", fact["id"], "The port is 9555.")
     assert clawmem("eval", "run", "regressions").code == 0
+    compared = clawmem("eval", "compare", run, "regressions")
+    assert (compared.code, compared.out.split("\t")[2:]) == (0, ["failed", "passed\n"])
 
 
 def test_the_answer_for_promptfoo_grades_what_promptfoo_does_not_know(clawmem: Command) -> None:

@@ -112,6 +112,8 @@ def test_why_explains_from_the_evidence_to_the_chain(clawmem: Command, vault_roo
     assert "So >>I moved to Rome<<. Bye!" in words
     assert f"1. {kept}" in words
     assert "chain, oldest first" in words
+    clawmem("link", newer, kept, "--type", "depends_on", "--reason", "He told both.")
+    assert f"  rests on  {kept} (depends_on): He told both." in clawmem("why", newer).out
 
 
 def test_why_says_where_the_history_of_a_shallow_clone_begins(clawmem: Command, vault_root: Path) -> None:

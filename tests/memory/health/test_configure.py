@@ -36,6 +36,10 @@ def test_a_change_is_one_commit_of_one_line(vault: Vault, caller: Caller) -> Non
     assert git(vault, "log", "-1", "--format=%s|%an|%(trailers:key=Clawmem-Op,valueonly)").strip() == (
         "config(lock.wait_seconds): 10 -> 60|finance|config"
     )
+    change_setting(vault, caller, "review.routes", "")
+    change_setting(again(vault), caller, "review.routes", "* ada@example.org")
+    subject = git(vault, "log", "-1", "--format=%s").strip()
+    assert subject == "config(review.routes): (empty) -> '*' ada@example.org"
     assert git(vault, "status", "--porcelain") == ""
     assert setting(again(vault), "lock.wait_seconds").value == 60.0
 

@@ -173,7 +173,11 @@ def test_the_verb_and_the_heartbeat(vault: Vault, clawmem: Command, tmp_path: Pa
     done = clawmem("digest", "file", str(tmp_path / "harbour.md"), "--json").data["sources"][0]
     assert (done["phase"], done["counts"]["claims"], done["by"]) == ("done", 1, "rules")
     assert clawmem("heartbeat", "--only", "digest", "--json").data["digested"] == []
-    assert "done" in clawmem("digest", "status").out
+    assert "\t1 claim, " in clawmem("digest", "status").out
+    (tmp_path / "talk.md").write_text("It is a nice day. Is it not?\n")
+    nothing = clawmem("digest", "file", str(tmp_path / "talk.md"))
+    assert nothing.out.split("  ", 1)[1] == "done: 0 claims  talk.md\n"
+    assert "talk.md: no sentence states a claim" in nothing.err
 
 
 def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> None:
