@@ -7,7 +7,6 @@ of what was found, until nothing new comes or the budget is spent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, keyword_channel, word_shares
@@ -23,6 +22,7 @@ from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import last_access
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, facts_in_rows
@@ -12,6 +11,7 @@ from clawmem.index.vectors.search import has_vectors
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.topics import is_private, is_technical
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.records.caller import Caller
