@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, keyword_channel, word_shares
-from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, Fact
@@ -196,7 +196,7 @@ def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
 
 def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
     """Return the candidates that belong to work: those with a scope, and everybody's instructions and corrections."""
-    facts = facts_in_rows(on.source, [one.n for one in candidates]) if candidates else {}
+    facts = facts_in_rows(on.source, [one.n for one in candidates], context_fact_from_row) if candidates else {}
     kept = {n for n, one in facts.items() if scope_of(one.fact) or one.fact.category in _EVERYBODYS}
     return [one for one in candidates if one.n in kept]
 
