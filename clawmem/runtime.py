@@ -4,12 +4,13 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused
 from clawmem.model.facts.ids import Entropy
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import check_agent
 from clawmem.model.records.layout import SETTINGS

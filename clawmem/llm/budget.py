@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from clawmem.model.named_tuple import NamedTuple
 
 # The setting that limits the time of a run, by group of settings.
 _TIME = {"llm": "llm.max_ms", "semantic": "semantic.max_seconds"}

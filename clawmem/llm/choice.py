@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, program_path, scrubbed_environment
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.settings.model_names import COMMAND, EXTRACT, JUDGE, is_command, model_names
 from clawmem.model.settings.settings import Settings, parse_value
 

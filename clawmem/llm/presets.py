@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+
+from clawmem.model.named_tuple import NamedTuple
 
 MODEL_PLACE, EFFORT_PLACE = "{model}", "{effort}"
 # What a program needs to find its own configuration and the network; no keys of others and nothing of clawmem.

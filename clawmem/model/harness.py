@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from clawmem.model.named_tuple import NamedTuple
 
 START, PROMPT, COMPACT, END = "start", "prompt", "compact", "end"
 """What happens: a session begins or goes on after a compaction, a person asks, the conversation is about to be

@@ -9,9 +9,10 @@ Importing this module imports no parser and no merge: functions are named as `mo
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.errors import Unreadable
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import (
     JSON_BYTES,
     LEDGER_BYTES,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.language.text import one_line
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import shorten, token_bound
 from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller

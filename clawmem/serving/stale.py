@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
@@ -12,6 +11,7 @@ from clawmem.index.search.sittings import events_by_id
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.lifecycle.staleness import stale_reason
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault

@@ -32,3 +32,24 @@ def test_a_search_imports_nothing_heavy(clawmem: Command, vault_root: Path, envi
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
     assert "clawmem.index.tables.fts_engine" in loaded
     assert loaded.isdisjoint(HEAVY), sorted(loaded & set(HEAVY))
+
+
+def test_a_search_with_its_text_for_a_prompt_opens_the_index_once(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    clawmem("remember", "Jane likes tea")
+    clawmem("note", "Jane drank tea in the garden.")
+    clawmem("recall", "tea")
+    code = (
+        "import sys; opened = []\n"
+        "sys.addaudithook(lambda event, given: opened.append(given) if event == 'sqlite3.connect' else None)\n"
+        "from clawmem.faces.cli.plain import run_plain\n"
+        "run_plain(['recall', 'tea', '--json']); print(len(opened))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
+    )
+    answer, opened = done.stdout.splitlines()
+    data = json.loads(answer)["data"]
+    assert data["notes"] and "the garden" in data["context"]["text"]
+    assert opened == "1"

@@ -163,7 +163,8 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
             from clawmem.faces.parts.reading import stdin_text  # few texts come that way
 
             values[one.name] = stdin_text(call)
-    return call.give(command.function(call, **values))
+    with command.within():
+        return call.give(command.function(call, **values))
 
 
 def _whole(data: Mapping[str, Any]) -> dict[str, Any]:

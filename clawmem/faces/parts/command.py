@@ -6,10 +6,11 @@ command line, the reader of plain calls, completion, help, the manual and JSON S
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, IncompleteAnswer
 from clawmem.faces.parts.parameters import COMMON, Parameter
+from clawmem.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from clawmem.runtime import Runtime
@@ -109,13 +110,15 @@ class Command(NamedTuple):
     """One verb, or one command of a group of verbs. The function takes a `Call` and each parameter by its name, and
     returns an `Answer` or a `Stream`; what its docstring says is shown by `--help`, and so are the examples, each a
     whole command line. `records` names the keys of the data that hold its records, for `--jsonl` and `--fields`
-    (`clawmem.faces.parts.records`); without such a key, the data is the one record."""
+    (`clawmem.faces.parts.records`); without such a key, the data is the one record. `within` opens a context in which
+    the command line runs the function and prints the answer."""
 
     function: Callable[..., Any]
     parameters: tuple[Parameter, ...]
     shape: Shape
     examples: tuple[str, ...]
     records: tuple[str, ...] = ()
+    within: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 Group = Mapping[str, Command]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Call
@@ -18,6 +18,7 @@ from clawmem.model.facts.reach import (
     check_scope,
 )
 from clawmem.model.language.dates import day_of, parse_end, parse_start, parse_state
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.vault.vault import Vault

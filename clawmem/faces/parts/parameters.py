@@ -1,10 +1,11 @@
 """The parameters of commands: their form, the options of every command, and those that several commands share."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.facts.reach import EVERY_SCOPE, SCOPES
+from clawmem.model.named_tuple import NamedTuple
 
 
 class Parameter(NamedTuple):

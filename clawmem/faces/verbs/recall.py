@@ -23,6 +23,7 @@ from clawmem.faces.parts.parameters import (
     Parameter,
 )
 from clawmem.faces.parts.words import NARRATED, context_data, event_data, event_warning, said
+from clawmem.index.tables.store import stores_kept_open
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
@@ -380,4 +381,5 @@ VERB = Command(
         "clawmem recall 'what did Lena think of the film?' --in events,notes",
     ),
     RECALL_KINDS,
+    stores_kept_open,  # the text for a prompt is a second query
 )

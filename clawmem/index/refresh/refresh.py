@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from clawmem.errors import ClawmemError, Locked
 from clawmem.index.tables.store import (
@@ -17,6 +17,7 @@ from clawmem.index.tables.store import (
     put_back,
 )
 from clawmem.model.kinds import indexed_roots
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.vault import Vault
 
 FOLDERS = indexed_roots()

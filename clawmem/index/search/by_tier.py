@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from math import nextafter
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.index.tables.schema import QUARANTINE_PACE
 from clawmem.index.tables.store import Index
@@ -12,6 +12,7 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
 from clawmem.model.facts.reach import PROJECT, Reach
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT, COLD, HOT, RECENCY, WARM, last_access
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import quarantine_rule
 
 ALWAYS = "always"

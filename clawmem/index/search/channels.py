@@ -1,7 +1,6 @@
 """The recall channels over facts: exact predicate, keywords, time. Each is bounded and reports what it found."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.index.search.by_tier import within_reach
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
@@ -15,6 +14,7 @@ from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import DaySpan, is_first_person
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.search.ranking import word_weight
 
 CANDIDATES = 200

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import NamedTuple
 
 from clawmem.index.search.channels import ChannelHits
 from clawmem.index.tables.seals import check_event, check_note
 from clawmem.index.tables.store import Index
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record
 from clawmem.model.search.event_ranking import (
     REACH,

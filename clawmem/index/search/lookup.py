@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, NotFound
 from clawmem.index.search.unreadable import refuse_if_unreadable
@@ -13,6 +12,7 @@ from clawmem.model.facts.codec import fact_from_record, items_file
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.facts.ids import FACT_PREFIX, check_reference
 from clawmem.model.language.text import as_one_file, normal
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import Entity, is_entity_name
 
 # The columns that `fact_from_row` reads.

@@ -5,10 +5,10 @@ Every row that is returned is checked against its seal. RowDamaged is raised if 
 
 import json
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from clawmem.index.tables.seals import check_event, check_note
 from clawmem.index.tables.store import Index
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
 
 _LINE = "n, path, place, day, owner, text, seal, tokens"

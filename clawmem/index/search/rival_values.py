@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Collection
-from typing import NamedTuple
 
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.schema import QUARANTINE_PACE
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
+from clawmem.model.named_tuple import NamedTuple
 
 # At most this many values of one subject and predicate are compared.
 MOST_VALUES = 20

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import MODEL_RUN
 
 

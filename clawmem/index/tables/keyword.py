@@ -3,9 +3,10 @@
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from clawmem.index.tables.schema import FACT_WORDS
+from clawmem.model.named_tuple import NamedTuple
 
 
 class Document(NamedTuple):

@@ -24,7 +24,7 @@ from clawmem.vault.vault import Vault
 UNREADABLE = (sqlite3.Error, UnicodeError)
 _BUSY_SECONDS = 10.0
 _BOOT = "/proc/sys/kernel/random/boot_id"
-# In a process that lives long: the index of each vault that is open between two queries, by the path of its link.
+# Within `stores_kept_open`: the index of each vault that is open between two queries, by the path of its link.
 _KEPT_OPEN: dict[Path, Index] = {}
 _keeps_open = False
 
@@ -132,12 +132,15 @@ def open_store(vault: Vault) -> Index | None:
 
 @contextmanager
 def stores_kept_open() -> Iterator[None]:
-    """Leave the index of each vault open between two queries in this context, for a process that lives long.
+    """Leave the index of each vault open between two queries in this context.
 
     SQLite then keeps its pages and statements. Before each query it compares the change counter in the file, and drops
     its pages where another process has written. The identity is checked as for a file that was just opened.
     """
     global _keeps_open
+    if _keeps_open:
+        yield
+        return
     _keeps_open = True
     try:
         yield

@@ -1,7 +1,7 @@
 """Remember: store drafts as facts, one commit each. A known statement is reinforced, not stored twice."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, SecretFound
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, resolve_id
@@ -21,6 +21,7 @@ from clawmem.model.facts.vital import with_vital_importance
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.rival_values import facts_with_value
@@ -21,6 +21,7 @@ from clawmem.model.facts.stated_value import (
 )
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.text import normal
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import owner_of, title_of
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.errors import StorageFailed, Unreadable
 from clawmem.index.tables.contents import events_after_event, events_by_day
 from clawmem.index.tables.store import Index
 from clawmem.llm.choice import missing_keys, missing_model_part
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor
 from clawmem.model.records.event import ledger_path
 from clawmem.model.records.model_run import runs_in, total_cents, total_tokens

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from clawmem.errors import StorageFailed
 from clawmem.index.refresh.refresh import run_query
@@ -17,6 +16,7 @@ from clawmem.memory.health.learning_state import LearningState, learning_state
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.language.text import counted
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.settings.local import SettingSuggestion, open_suggestions
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.model.language.text import normal, one_line
+from clawmem.model.named_tuple import NamedTuple
 
 VALUE_TYPES = ("text", "person", "place", "organisation", "date", "number", "thing")
 CARDINALITIES = ("single", "many")

@@ -1,12 +1,12 @@
 """The check of a claim: a question with the answer that the memory must give, or a command that must succeed."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle.premises import with_metadata
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 
 CHECK, FAILED = "check", "check_failed"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record, stated_in
@@ -13,6 +13,7 @@ from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.dates import after_end, begin_instant, parse_end, parse_moment, parse_start, stamp
 from clawmem.model.language.text import check_statement, check_visible, one_line
 from clawmem.model.lifecycle.premises import without_own_record
+from clawmem.model.named_tuple import NamedTuple
 
 UNSET_ID = "new"
 # Only the vault sets the identity, status, recording times and counters.

@@ -1,9 +1,10 @@
 """The fact: one atomic statement with its evidence, superseded and never deleted."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.reach import is_workflow
+from clawmem.model.named_tuple import NamedTuple
 
 ACTIVE = "active"
 SUPERSEDED = "superseded"

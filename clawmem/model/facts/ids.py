@@ -14,7 +14,7 @@ FACT_PREFIX = "fact_"
 PROPOSAL_PREFIX = "prop_"
 SHORTEST_ID_BYTES = 4
 LONGEST_ID_BYTES = 32
-_FACT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
+_FACT_ID = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}"
 
 
 def new_fact_id(entropy: Entropy, taken: Container[str]) -> str:
@@ -35,6 +35,6 @@ def new_id(prefix: str, entropy: Entropy, taken: Container[str]) -> str:
 def check_reference(text: str) -> str:
     """Return a fact id or prefix from the command line. Raise InvalidInput if it cannot be one."""
     reference = text.strip()
-    if not _FACT_ID.fullmatch(reference):
+    if not re.fullmatch(_FACT_ID, reference):
         raise InvalidInput(f"'{text}' is not a fact id.", "Ids look like fact_1a2b3c4d; `clawmem list` shows them.")
     return reference

@@ -6,9 +6,10 @@ ones. A `workflow` with a slash, such as `heartbeat/rules`, is the extractor of 
 """
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import InvalidInput
+from clawmem.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from clawmem.model.facts.fact import Fact

@@ -6,13 +6,13 @@ use a phrase of the catalog are read; hedges, denials and additions ("also lives
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.validity import validity
 from clawmem.model.language.dates import begin_instant
 from clawmem.model.language.text import normal
+from clawmem.model.named_tuple import NamedTuple
 
 # Their phrases are too common to be read without grammar.
 _UNREAD = frozenset(("age", "diet", "favorite", "limit", "set_to"))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
+from functools import lru_cache
 
 # The trust of outsiders: the web, or another program's feed.
 EXTERNAL = "external"
@@ -43,6 +40,7 @@ _SUFFIXES = {
 USER_STATED, CORRECTION, MEMORY_EXTRACTOR = "user_stated", "correction", "memory_extractor"
 
 
+@lru_cache(maxsize=4096)
 def trust_of_source(source: str) -> str | None:
     """Return the trust that a source's name implies, or None.
 

@@ -5,6 +5,7 @@
 """
 
 import re
+from functools import lru_cache
 
 from clawmem.model.language.text import normal
 
@@ -68,6 +69,7 @@ def are_exclusive(kind: str, one: str, other: str) -> bool:
     return sort == value_class(kind, other) and sort != DESCRIBED
 
 
+@lru_cache(maxsize=4096)
 def value_class(kind: str, value: str) -> str:
     """Return the class of a value; all values are `named` unless the relation is to a place, organisation or person."""
     if kind not in _BY_NAME:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from clawmem.model.named_tuple import NamedTuple
 
 ACCESS = "access"
 UNDO = "undo"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.safety.secrets.find import find_secrets

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
-from typing import NamedTuple
 
 from clawmem.model.language.question import DaySpan
+from clawmem.model.named_tuple import NamedTuple
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()

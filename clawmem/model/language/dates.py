@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 from clawmem.errors import InvalidInput
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
-_DATED = re.compile(r"\d{1,4}[-/.]\d")
-_AGO = re.compile(r"(\d{1,4})\s*([dwmy])")
+# Compiled where they are used: most commands read no typed time.
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_MONTH = r"(\d{4})(?:-(\d{2}))?"
+_DATED = r"\d{1,4}[-/.]\d"
+_AGO = r"(\d{1,4})\s*([dwmy])"
 _UNIT_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
@@ -24,6 +26,7 @@ def day_of(moment: str) -> str:
     return moment[:10]
 
 
+@lru_cache(maxsize=4096)
 def moment_of(text: str) -> datetime:
     """Return a written time, or the first instant of a bare day, as an aware datetime. Raise ValueError if invalid."""
     moment = datetime.fromisoformat(text)
@@ -71,7 +74,7 @@ def parse_state(text: str, now: datetime) -> str:
 
 def days_of(text: str) -> tuple[str, str] | None:
     """Return the first and last day of a month or a year, or None for other text."""
-    month = _MONTH.fullmatch(text.strip())
+    month = re.fullmatch(_MONTH, text.strip())
     if month is None:
         return None
     year, first, last = int(month[1]), int(month[2] or 1), int(month[2] or 12)
@@ -87,11 +90,11 @@ def _typed(text: str, now: datetime) -> str | None:
     named = {"today": 0, "yesterday": -1, "tomorrow": 1}
     if given.lower() in named:
         return (now.date() + timedelta(days=named[given.lower()])).isoformat()
-    ago = _AGO.fullmatch(given.lower())
+    ago = re.fullmatch(_AGO, given.lower())
     try:
         if ago:
             return (now.date() - timedelta(days=int(ago[1]) * _UNIT_DAYS[ago[2]])).isoformat()
-        if _DAY.fullmatch(given):
+        if re.fullmatch(_DAY, given):
             return date.fromisoformat(given).isoformat()
         if "-" in given and len(given) > 10:
             return stamp(moment_of(given))
@@ -114,7 +117,7 @@ def end_of(moment: str) -> str:
 
 def looks_like_a_date(text: str) -> bool:
     """Return whether a text is clearly meant as a date, valid or not."""
-    return _DATED.match(text.strip()) is not None
+    return re.match(_DATED, text.strip()) is not None
 
 
 def sortable(written: str | None, end: bool = False) -> str | None:
@@ -126,7 +129,7 @@ def sortable(written: str | None, end: bool = False) -> str | None:
         return written
     given = written.strip()
     try:
-        if _DAY.fullmatch(given):
+        if re.fullmatch(_DAY, given):
             return date.fromisoformat(given).isoformat()
         if days := days_of(given):
             return days[end]

@@ -2,7 +2,8 @@
 
 import re
 from datetime import datetime
-from typing import NamedTuple
+
+from clawmem.model.named_tuple import NamedTuple
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Words of most sentences; they would make searches slower and worse.

@@ -8,10 +8,11 @@ confirmation holds for that change only.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.language.text import normal
+from clawmem.model.named_tuple import NamedTuple
 
 MERGES = "merges"
 PREMISES = ("depends_on", "derived_from", MERGES)

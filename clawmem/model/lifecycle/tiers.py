@@ -2,11 +2,12 @@
 
 import math
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of, is_given_by_person
 from clawmem.model.facts.validity import is_over, shown_end
 from clawmem.model.language.dates import days_between, stamp
+from clawmem.model.named_tuple import NamedTuple
 
 HOT = "hot"
 WARM = "warm"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clawmem.errors import InvalidInput
+from clawmem.model.named_tuple import NamedTuple
 
 GREEN, TARGET, ROTATE, COMPACT = ZONES = ("green", "target", "rotate", "compact")
 ADVICE = {

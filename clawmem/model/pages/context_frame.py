@@ -5,8 +5,8 @@ So a line can be cut before spaces and around numbers, and its count is the sum 
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import servable, token_bound
 from clawmem.model.safety.recalled_text import CLOSING, OPENING
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from clawmem.model.named_tuple import NamedTuple
 
 _LINE = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?(?:(\d{1,2}:\d{2})\s+)?(.*?)\s*$")
 _PATH = re.compile(r"(?:agents/([^/]+)/)?daily/(\d{4}-\d{2}-\d{2})\.md")

@@ -1,10 +1,10 @@
 """Pack sections of lines with token counts into a budget, with remarks on what did not fit."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.language.text import counted
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.context_frame import FramePart
 

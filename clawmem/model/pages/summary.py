@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
 from clawmem.model.facts.labels import labels
@@ -14,6 +13,7 @@ from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM, tier_of
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.quarantine import quarantine_rule

@@ -18,7 +18,8 @@ object that is stored as it is. Its entity and `details.workflow` decide which r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from clawmem.model.named_tuple import NamedTuple
 
 
 class ProposalKind(NamedTuple):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.facts.validity import is_over, shown_end
 from clawmem.model.language.dates import day_of
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import kind_of
 
 MARK = "promoted"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.catalog import Predicate
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import PROPOSAL_PREFIX, Entropy, new_id
 from clawmem.model.language.text import normal
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.kinds import KINDS as KINDS
 
 OPEN, APPROVED, REJECTED = "open", "approved", "rejected"

@@ -7,10 +7,10 @@ has stay there, and these are added.
 import json
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.model.facts.fact import Fact, importance_of
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.strict_json import read_json
 
 ACCESSES_PATH = "ledger/accesses.json"

@@ -1,9 +1,9 @@
 """The caller of an act: values that every act takes instead of reading them from the machine."""
 
 from datetime import datetime
-from typing import NamedTuple
 
 from clawmem.model.facts.ids import Entropy
+from clawmem.model.named_tuple import NamedTuple
 
 
 class Caller(NamedTuple):

@@ -1,9 +1,9 @@
 """A change to the vault that is decided but not yet written; it becomes one commit."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from clawmem.model.language.text import one_line
+from clawmem.model.named_tuple import NamedTuple
 
 LONGEST_SUBJECT = 160
 # Operations that neither end a fact nor let one stand again. The premises of a new fact are looked at where it is

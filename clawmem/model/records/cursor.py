@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event
 from clawmem.model.records.strict_json import read_json
 

@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.model.named_tuple import NamedTuple
 
 ROOTS = ("projects", "areas", "resources", "archives")
 AREA_KINDS = ("people", "companies")
@@ -14,10 +14,11 @@ SUMMARY = "summary.md"
 ITEMS = "items.json"
 _LONGEST_NAME = 80
 _LONGEST_FILE_NAME = 200
-_NAME = re.compile(r"[^\W_](?:[\w.-]*\w)?")
-_KNOWN_TO = re.compile(r"(?P<name>.+) \(known to (?P<other>.+)\)")
-_CANDIDATES = re.compile(rf"{CANDIDATES}/\d{{4}}-\d\d-\d\d")
-_AGENT = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
+# Compiled where they are used: a search needs none of them.
+_NAME = r"[^\W_](?:[\w.-]*\w)?"
+_KNOWN_TO = r"(?P<name>.+) \(known to (?P<other>.+)\)"
+_CANDIDATES = rf"{CANDIDATES}/\d{{4}}-\d\d-\d\d"
+_AGENT = r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?"
 
 
 class Entity(NamedTuple):
@@ -37,14 +38,14 @@ def slug(text: str) -> str:
 
 def check_agent(text: str) -> str:
     """Return an agent id. Raise InvalidInput unless it consists of lower-case letters, digits, `-` and `_`."""
-    if not _AGENT.fullmatch(text):
+    if not re.fullmatch(_AGENT, text):
         raise InvalidInput(f"'{text}' is not an agent id.", "Use lower-case letters, digits, - and _, such as finance.")
     return text
 
 
 def is_agent(text: str) -> bool:
     """Return whether a text is an agent id."""
-    return _AGENT.fullmatch(text) is not None
+    return re.fullmatch(_AGENT, text) is not None
 
 
 def check_name(text: str) -> str:
@@ -63,7 +64,7 @@ def check_name(text: str) -> str:
             "archives/NAME. There may be one folder in between, and @AGENT/ in front for an agent's own entity.",
         )
     for part in parts[1:]:
-        if not _NAME.fullmatch(part) or ".." in part or len(part.encode()) > _LONGEST_FILE_NAME:
+        if not re.fullmatch(_NAME, part) or ".." in part or len(part.encode()) > _LONGEST_FILE_NAME:
             raise _unfit(text, part)
     return given
 
@@ -104,7 +105,7 @@ def candidate_place(day: str) -> str:
 
 def is_candidate_place(name: str) -> bool:
     """Return whether a name is a place of facts that wait for promotion."""
-    return _CANDIDATES.fullmatch(name) is not None
+    return re.fullmatch(_CANDIDATES, name) is not None
 
 
 def owner_of(name: str) -> str | None:
@@ -185,5 +186,5 @@ def known_to(name: str, other: str) -> str:
 
 def name_and_other(title: str) -> tuple[str, str | None]:
     """Return the parts of a name made by `known_to`; of any other name, the name and None."""
-    match = _KNOWN_TO.fullmatch(title)
+    match = re.fullmatch(_KNOWN_TO, title)
     return (match["name"], match["other"]) if match else (title, None)

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.facts.reach import Reach
 from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import LEDGER_LINE_BYTES, refuse_unread
 from clawmem.model.records.strict_json import read_json
 

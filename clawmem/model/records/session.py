@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.language.dates import moment_of
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.parsing import Yaml, json_object
 
 OPEN, ENDED, ABANDONED, REVOKED = "open", "ended", "abandoned", "revoked"

@@ -14,7 +14,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+
+from clawmem.model.named_tuple import NamedTuple
 
 CUT = "…".encode()
 SHORTEST_CUT = 6

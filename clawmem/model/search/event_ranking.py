@@ -9,9 +9,9 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.model.language.question import STOPWORDS, is_first_person
+from clawmem.model.named_tuple import NamedTuple
 
 # How many turns before and after a turn count, within a sitting.
 REACH = 2
@@ -89,6 +89,8 @@ def turns_named(question: str, turns: Mapping[int, RankedTurn]) -> frozenset[int
     """
     named = speakers_named(question, {turn.speaker for turn in turns.values() if turn.speaker})
     mine = is_first_person(question) and any(turn.role != USER for turn in turns.values())
+    if not named and not mine:
+        return frozenset()
     return frozenset(n for n, turn in turns.items() if turn.speaker in named or (mine and turn.role == USER))
 
 
@@ -174,7 +176,7 @@ def order_turns(
             totals[n] += math.sqrt(square)
     shares = _sitting_scores(words, turns, sittings)
     scored = {
-        n: total * _speaker_factor(n, named) + SITTING * shares.get(turns[n].sitting, 0.0)
+        n: (total * NAMED_SPEAKER if n in named else total) + SITTING * shares.get(turns[n].sitting, 0.0)
         for n, total in totals.items()
     }
     return {n: scored[n] for n in best_first(scored)}
@@ -194,12 +196,8 @@ def order_near(
     for n, given in near.items():
         for other, worth in given:
             totals[other] = totals.get(other, 0.0) + closeness[n] * worth
-    scored = {n: total * _speaker_factor(n, named) for n, total in totals.items()}
+    scored = {n: total * NAMED_SPEAKER if n in named else total for n, total in totals.items()}
     return {n: scored[n] for n in best_first(scored)}
-
-
-def _speaker_factor(n: int, named: Collection[int]) -> float:
-    return NAMED_SPEAKER if n in named else 1.0
 
 
 def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, float]]]) -> dict[int, float]:

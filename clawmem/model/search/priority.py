@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, PROJECT, TEAM, scope_of
+from clawmem.model.named_tuple import NamedTuple
 
 # A report that a fact was useful raises its priority by a fifth; a harmful fact loses half at once.
 _WORTH = {"useful": 0.2, "useless": -0.25, "harmful": -0.5}

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+from clawmem.model.named_tuple import NamedTuple
 
 # The weight of each channel: an exact triple counts more than shared words, and those more than a date.
 WEIGHTS: Mapping[str, float] = {

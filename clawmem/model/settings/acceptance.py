@@ -1,10 +1,11 @@
 """Accept commits from elsewhere: those of accepted authors and those signed with an accepted key."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import EXTERNAL, is_low_trust
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import (
     RULES,
     is_approved,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.settings.model_names import is_command, model_names
 from clawmem.model.settings.settings import BY_KEY, GROUPS, LOCAL, Settings, flatten
 from clawmem.model.settings.values import Value, check_value

@@ -1,9 +1,9 @@
 """Who may write where: an agent its own folder and what all agents share, a person everything."""
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from clawmem.model.kinds import ALL, CONFIGURATION, EVERYONE, LIFE, OWN, RECORDS, YAML, handling
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import folder_of, name_of_path
 from clawmem.model.records.layout import agent_of
 from clawmem.model.settings.settings import CONSUMER, LEARNER, TOOL, Settings

@@ -1,9 +1,10 @@
 """The settings of a vault: the keys of `clawmem.yaml`, their meanings, and their defaults."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import check_agent
 from clawmem.model.settings.values import Setting, Value, check_value, wrong_value
 

@@ -1,8 +1,7 @@
 """Settings: their kinds, and the validation of values."""
 
-from typing import NamedTuple
-
 from clawmem.errors import InvalidInput
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import ROOTS, check_agent, check_name
 
 Value = int | float | bool | str

@@ -1,10 +1,9 @@
 """The commands in a served text that show its reader the rest."""
 
-from typing import NamedTuple
-
 from clawmem.index.search.channels import FactFilter
 from clawmem.model.facts.reach import PROJECT
 from clawmem.model.language.question import search_words
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import servable, shorten
 
 # A longer question is repeated by its search words alone, as far as there is room.

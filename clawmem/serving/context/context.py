@@ -222,11 +222,11 @@ def _always_told(on: TierCounts, way: UnitStyle, wish: ContextRequest, technical
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
     told = sorted((one for one in important if one.weight >= ALWAYS_TOLD), key=lambda one: (not one.owner, -one.weight))
     of_work = wish.wanted.of_work
-    facts = public_facts(on, told, technical or of_work)
     if of_work:
         from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named
 
-        facts = for_work(on, facts)
+        told = for_work(on, told)
+    facts = public_facts(on, told, technical or of_work)
     units = fact_units(on, facts, way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
     unseen = max(on.totals[ALWAYS] - len(important), 0)

@@ -7,11 +7,10 @@ of what was found, until nothing new comes or the budget is spent.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, keyword_channel, word_shares
-from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, Fact
@@ -23,6 +22,7 @@ from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import last_access
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
@@ -196,7 +196,7 @@ def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
 
 def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
     """Return the candidates that belong to work: those with a scope, and everybody's instructions and corrections."""
-    facts = facts_in_rows(on.source, [one.n for one in candidates]) if candidates else {}
+    facts = facts_in_rows(on.source, [one.n for one in candidates], context_fact_from_row) if candidates else {}
     kept = {n for n, one in facts.items() if scope_of(one.fact) or one.fact.category in _EVERYBODYS}
     return [one for one in candidates if one.n in kept]
 

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, facts_in_rows
+from clawmem.index.search.lookup import context_fact_from_row
 from clawmem.index.search.notes import has_events
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.topics import is_private, is_technical
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.records.caller import Caller
@@ -121,7 +122,7 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
     """Return the candidates, for a technical task without those about somebody's family or health."""
     if not technical or not candidates:
         return list(candidates)
-    facts = facts_in_rows(on.source, [one.n for one in candidates])
+    facts = facts_in_rows(on.source, [one.n for one in candidates], context_fact_from_row)
     return [one for one in candidates if one.n not in facts or not is_private(facts[one.n].fact.fact)]
 
 
@@ -129,10 +130,9 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
     """Return the sections with the facts and the events that answer the question."""
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
     share = min(2 * ASKED_SHARE, max(ASKED_SHARE, _TWO_FACTS / wish.budget))
+    units_of_facts = cache(lambda: fact_units(on, asked.facts, way))
     sections = [
-        Section(
-            frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=share, turn=2, assured=True
-        ),
+        Section(frame.ASKED, lambda tokens, shown: units_of_facts(), more, share=share, turn=2, assured=True),
         Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts),
     ]
     found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]

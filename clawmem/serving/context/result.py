@@ -1,7 +1,8 @@
 """A served context: its text with its size, from the lines that were packed."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import PackedContext, render_context
 from clawmem.serving.context.tiers import TierCounts, tiers_of

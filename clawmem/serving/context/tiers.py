@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
 
 from clawmem.index.search.by_tier import (
     ALWAYS,
@@ -21,6 +20,7 @@ from clawmem.index.search.by_tier import (
 from clawmem.index.search.channels import FactFilter, condition_of
 from clawmem.index.tables.store import Index
 from clawmem.model.lifecycle.tiers import COLD, HOT, WARM, policy_tier, recency_tier
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.context_frame import ALWAYS as ALWAYS_TITLE
 from clawmem.model.pages.context_frame import COLD_FACTS, HOT_FACTS, OVER_FACTS, WARM_FACTS
 from clawmem.vault.state.journal import AccessCount

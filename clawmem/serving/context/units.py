@@ -1,7 +1,6 @@
 """Facts as units of a context: one line each, with conflicts and, on request, evidence below."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows
@@ -12,6 +11,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import label_of
 from clawmem.model.language.dates import day_of
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.packing import Key, PackedContext, Unit
 from clawmem.model.pages.tokens import (
     context_line,

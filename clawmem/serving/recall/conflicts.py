@@ -1,7 +1,7 @@
 """Facts in conflict with others or with an open proposal: the conflict is shown below each of them."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from clawmem.index.search.by_tier import rows_in_reach
 from clawmem.index.search.channels import facts_in_rows
@@ -13,6 +13,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.labels import labels
 from clawmem.model.facts.reach import scope_of
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import fact_dates, servable
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
-from typing import NamedTuple
 
 from clawmem.index.search.channels import ChannelHits, FactFilter, is_within
 from clawmem.index.search.events import (
@@ -22,6 +21,7 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words, time_asked
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, is_visible_to
 from clawmem.model.search.event_ranking import BESIDE, coverage
 from clawmem.model.search.passage import SPREAD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from clawmem.index.search.channels import names_in
 from clawmem.index.search.lookup import PlacedFact, entities_called
@@ -35,7 +35,7 @@ def facts_asked_of(index: Index, question: str, found: Mapping[int, PlacedFact])
     @cache
     def name_of_entity(entity: str) -> str | None:
         """Return the name by which the question calls an entity; a person's first name is enough."""
-        title = normal(title_of(entity))
+        title = _normal_title(entity)
         first = _first_names(entity, title, names) if kind_of(entity) == _PERSON else []
         return next(filter(counts, (called.get(entity, ""), title, *first)), None)
 
@@ -54,6 +54,11 @@ def facts_asked_of(index: Index, question: str, found: Mapping[int, PlacedFact])
         rest = found.keys() - named.keys()
         others = rest - index.engine.having(rest, sorted(persons))
     return AskedOf({found[n].fact.id for n in named}, {found[n].fact.id for n in others})
+
+
+@lru_cache(maxsize=4096)
+def _normal_title(entity: str) -> str:
+    return normal(title_of(entity))
 
 
 def _first_names(entity: str, title: str, names: set[str]) -> list[str]:

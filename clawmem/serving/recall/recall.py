@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.index.refresh.refresh import run_query
@@ -31,6 +30,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import tier_of
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of

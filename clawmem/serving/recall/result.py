@@ -1,9 +1,9 @@
 """The hits of `recall`, in one ranking, and what each channel did."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import SUMMARY
 from clawmem.model.records.event import Event
 

@@ -7,8 +7,8 @@ not moved when the lock is taken. A change by another writer moves HEAD.
 from __future__ import annotations
 
 import subprocess
-from typing import NamedTuple
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.commit.pending import is_pending
 from clawmem.vault.edits.scan import start_scan
 from clawmem.vault.git.attributes import has_attributes

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, StorageFailed
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.layout import check_inside
 from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import partial_path

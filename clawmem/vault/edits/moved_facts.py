@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import name_of_path
 
 Places = Mapping[str, Mapping[str, Any]]

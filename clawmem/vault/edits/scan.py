@@ -2,9 +2,9 @@
 
 import subprocess
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.layout import OWNED_FOLDERS, is_owned
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault

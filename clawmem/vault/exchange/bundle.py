@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 from clawmem.errors import DamagedBackup, GitFailed, Refused
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.exchange.create import configure_repository
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import common_dir_of

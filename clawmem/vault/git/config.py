@@ -8,9 +8,9 @@ one of a later git version, is left out.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from clawmem.model.language.text import visible
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.disk import read_regular_file
 from clawmem.vault.git.refs import common_dir_of
 

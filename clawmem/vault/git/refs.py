@@ -3,9 +3,9 @@
 import errno
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from clawmem.errors import GitFailed, Refused
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.disk import files_below, read_regular_file
 
 # The note of a transaction under way, below `.git/clawmem/`: see `clawmem.vault.commit.pending`.

@@ -6,8 +6,8 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 

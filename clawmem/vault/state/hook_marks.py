@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.vault import Vault
 
 FOLDER = "hooks"

@@ -9,9 +9,10 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, Unreadable
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.disk import Disk
 from clawmem.vault.git.acceptance import is_accepted, user_folder
 

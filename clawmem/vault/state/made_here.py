@@ -7,8 +7,9 @@ its own. A vault that was created or restored here and has no record yet counts 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import UnreadFile
 from clawmem.model.records.entity import ITEMS
 from clawmem.vault.disk import append_line, complete_lines

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.vault import Vault
 
 STATE = "reading.json"

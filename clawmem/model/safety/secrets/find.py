@@ -5,8 +5,8 @@ are loaded only when one could.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.safety.secrets.hints import (
     INSIDE,
     KEY_STEMS,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from clawmem.model.named_tuple import NamedTuple
 
 
 class KeptRule(NamedTuple):

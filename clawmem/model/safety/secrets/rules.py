@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from clawmem.model.named_tuple import NamedTuple
 
 _END = r"(?![A-Za-z0-9])"
 
