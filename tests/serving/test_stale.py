@@ -75,7 +75,7 @@ def test_a_changed_source_makes_a_fact_stale(vault: Vault, caller: Caller) -> No
 
 def test_facts_that_are_not_read_have_no_reason(vault: Vault, caller: Caller) -> None:
     premise = _store(vault, caller, "The keel is straight.")
-    texts = {
+    texts: dict[str, dict[str, object]] = {
         "The sail is red.": {"trust": "agent"},
         "The anchor holds.": {"scope": "team", "workflow": "software"},
         "The pump runs.": {"details": {"review_by": "2026-11-20"}},
