@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -61,12 +61,14 @@ def make_fan(root: Path, env: Mapping[str, str], count: int) -> Path:
     return _vault(root, env, [_fact(number, [0] if number else []) for number in range(count + 1)])
 
 
-def cpu(command: Sequence[str], env: Mapping[str, str], folder: Path) -> float:
-    """Run one process and return the CPU seconds of it and its children."""
-    before = os.times()
-    subprocess.run(command, env=dict(env), cwd=folder, check=True, capture_output=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+def cpu(command: Sequence[str], env: Mapping[str, str], folder: Path, codes: Sequence[int] = (0,)) -> float:
+    """Run one process and return the CPU seconds of it and its children; raises where it ends with another code."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, env=dict(env), cwd=folder, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in codes:
+        raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _id(number: int) -> str:

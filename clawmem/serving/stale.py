@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.channels import FactFilter, all_passing
+from clawmem.index.search.channels import FactFilter, passing_with_more
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.sittings import events_by_id
 from clawmem.index.tables.store import Index
@@ -29,7 +29,8 @@ def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> 
     days = vault.settings.whole("stale.days")
 
     def read(index: Index) -> list[tuple[PlacedFact, str]]:
-        placed = all_passing(index, wanted)
+        # No other fact can have a reason.
+        placed = passing_with_more(index, wanted)
         sources = sources_of(index, (one.fact for one in placed))
         reasons = ((one, stale_reason(one.fact, caller.now, days, sources)) for one in placed)
         return [(one, why) for one, why in reasons if why is not None]

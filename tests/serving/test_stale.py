@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from clawmem.index.search.channels import FactFilter
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.serving.context.context import context
-from clawmem.serving.stale import list_stale
+from clawmem.serving.stale import list_stale, sources_of
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
@@ -69,3 +71,26 @@ def test_a_changed_source_makes_a_fact_stale(vault: Vault, caller: Caller) -> No
         texts[1]: f"source changed: {events[1].id} was redacted",
         texts[2]: f"source changed: {events[2].id} no longer contains the quote",
     }
+
+
+def test_facts_that_are_not_read_have_no_reason(vault: Vault, caller: Caller) -> None:
+    premise = _store(vault, caller, "The keel is straight.")
+    texts: dict[str, dict[str, object]] = {
+        "The sail is red.": {"trust": "agent"},
+        "The anchor holds.": {"scope": "team", "workflow": "software"},
+        "The pump runs.": {"details": {"review_by": "2026-11-20"}},
+        "The rudder turns.": {"links": [{"type": "depends_on", "to": premise.id}]},
+        "The flag is blue.": {},
+    }
+    for text, values in texts.items():
+        _store(vault, caller, text, **values)
+    retract(vault, premise.id, caller)
+    later = caller._replace(now=caller.now + timedelta(days=400))
+    index = open_index(vault)
+    every = [one.fact for one in all_passing(index, FactFilter())]
+    sources = sources_of(index, every)
+    days = vault.settings.whole("stale.days")
+    index.close()
+    reasons = {one.fact: stale_reason(one, later.now, days, sources) for one in every}
+    assert _stale(vault, later) == {text: why for text, why in reasons.items() if why is not None}
+    assert len(_stale(vault, later)) == 4

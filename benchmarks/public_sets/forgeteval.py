@@ -1,0 +1,236 @@
+"""ForgetEval-Adv: does a fact leave when it is superseded, released or purged, and does everything else stay?
+
+    python -m benchmarks.public_sets.forgeteval FILE... [--cases N] [--json]
+
+FILE is a file of the set: the Python modules with lists of `GeneratedCase(...)` (they are read, not run), or JSON with
+cases of the same keys (a list, or one below `admitted_cases` or `cases`). A case passes where the five hits for its
+question contain every `must_contain` and no `must_not_contain`; `probed` asks for each forbidden text itself, too. Both
+are the set's own scoring (bench/forgeteval/scoring.py); no model takes part.
+
+Each setup fact is one `remember`. A mutation names its target in words. The runner takes the facts that `recall` finds
+and that contain every word of the target, or, if none does, the first hit if it has half of them. `supersede` replaces
+the first of them, `release` retracts them all, `purge` redacts them all from files, history and index.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.public_sets.common import (
+    Memory,
+    Options,
+    folders,
+    key_of,
+    line_of,
+    main,
+    places_with,
+    read_json,
+    share,
+)
+from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.memory.facts.redact import RedactTarget, redact
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract, supersede
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.question import search_words
+from clawmem.serving.recall.result import FACTS, FactHit
+
+TOP = 5
+_OPERATIONS = {"supersede": 2, "release": 1, "purge": 1}
+_TARGETS = 20
+
+
+class ForgetCase(NamedTuple):
+    """One case: what is stored, what happens to it, and what the question must and must not find."""
+
+    name: str
+    group: str
+    facts: tuple[str, ...]
+    mutations: tuple[tuple[str, ...], ...]
+    question: str
+    needed: tuple[str, ...]
+    forbidden: tuple[str, ...]
+
+
+class ForgetOutcome(NamedTuple):
+    """What became of a case: the needed texts that are missing, the forbidden ones served for the question and for any
+    probe, where a purged text is left, and what the memory refused."""
+
+    case: ForgetCase
+    missing: tuple[str, ...]
+    served: tuple[str, ...]
+    reachable: tuple[str, ...]
+    left: tuple[str, ...]
+    refused: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the case passes by its own question."""
+        return not (self.missing or self.served)
+
+    @property
+    def probed(self) -> bool:
+        """Whether it passes where forbidden texts are asked for, too."""
+        return not (self.missing or self.reachable)
+
+
+def read_cases(files: Sequence[Path]) -> list[ForgetCase]:
+    """Read cases from files of the set. Raise InvalidInput for anything else."""
+    return [case for path in files for case in _read(path)]
+
+
+def _read(path: Path) -> Iterator[ForgetCase]:
+    records = _python_records(path) if path.suffix == ".py" else _json_records(path)
+    for number, record in enumerate(records, 1):
+        yield _case(record, f"{path}, case {number}")
+
+
+def _json_records(path: Path) -> list[Any]:
+    held = read_json(path)
+    if isinstance(held, dict):
+        held = held.get("admitted_cases", held.get("cases"))
+    if not isinstance(held, list):
+        raise InvalidInput(f"{path} has no list of cases.")
+    return held
+
+
+def _python_records(path: Path) -> Iterator[dict[str, Any]]:
+    """The keyword arguments of each `GeneratedCase(...)` of a module, in order; nothing of the module is run."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError) as problem:
+        raise InvalidInput(f"{path} is not a Python module: {problem}.") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "GeneratedCase":
+            try:
+                yield {one.arg: ast.literal_eval(one.value) for one in node.keywords if one.arg}
+            except ValueError:
+                raise InvalidInput(f"{path}, line {node.lineno}: the case is not made of plain values.") from None
+
+
+def _case(record: Any, where: str) -> ForgetCase:
+    if not isinstance(record, dict):
+        raise InvalidInput(f"{where} is not an object.")
+    mutations = [tuple(one) for one in key_of(record, "mutations", list, where)]
+    for one in mutations:
+        if not one or _OPERATIONS.get(one[0]) != len(one) - 1:
+            raise InvalidInput(f"{where}: {list(one)} is not a mutation of the set.")
+    return ForgetCase(
+        key_of(record, "id", str, where),
+        str(record.get("category") or record.get("family") or ""),
+        tuple(key_of(record, "setup_facts", list, where)),
+        tuple(mutations),
+        key_of(record, "final_query", str, where),
+        tuple(key_of(record, "must_contain", list, where)),
+        tuple(key_of(record, "must_not_contain", list, where)),
+    )
+
+
+def play(case: ForgetCase, folder: Path, options: Options) -> ForgetOutcome:
+    """Play one case in a new vault."""
+    memory, refused = Memory(folder, options), list[str]()
+    for text in case.facts:
+        _do(refused, lambda text=text: _remember(memory, text))
+    for mutation in case.mutations:
+        memory.later()
+        _do(refused, lambda mutation=mutation: _mutate(memory, *mutation))
+    answer = _answer(memory, case.question)
+    probes = "\n".join([answer, *(_answer(memory, one) for one in case.forbidden)])
+    purged = [text for text in case.forbidden if any(one[0] == "purge" for one in case.mutations)]
+    left = places_with(memory.vault, purged) if purged else []
+    return ForgetOutcome(
+        case,
+        tuple(one for one in case.needed if one.casefold() not in answer),
+        tuple(one for one in case.forbidden if one.casefold() in answer),
+        tuple(one for one in case.forbidden if one.casefold() in probes),
+        tuple(left),
+        tuple(refused),
+    )
+
+
+def _do(refused: list[str], act: Any) -> None:
+    """Run an act of the memory; what it refuses is part of the result."""
+    try:
+        act()
+    except ClawmemError as problem:
+        refused.append(problem.message)
+
+
+def _remember(memory: Memory, text: str) -> None:
+    done = remember(memory.vault, [draft_from_record({"fact": text}, memory.caller.now)], memory.caller)
+    if done.failed:
+        raise done.failed
+
+
+def _mutate(memory: Memory, operation: str, target: str, new: str = "") -> None:
+    facts = targets(memory, target)
+    if operation == "supersede":
+        old = next((one for one in facts if one.fact != new), None)
+        if old is None:
+            _remember(memory, new)
+        else:
+            supersede(memory.vault, old.id, draft_from_record({"fact": new}, memory.caller.now), memory.caller)
+    elif operation == "release":
+        for one in facts:
+            retract(memory.vault, one.id, memory.caller, "released")
+    else:
+        for one in facts:
+            redact(memory.vault, RedactTarget(fact=one.id), memory.caller, "purged")
+
+
+def targets(memory: Memory, words: str) -> list[Fact]:
+    """Return the facts that a mutation means: those with every word of it, or else the best hit with half of them."""
+    found = [one.hit.fact for one in memory.ask(words, _TARGETS, (FACTS,)) if isinstance(one.hit, FactHit)]
+    wanted = [one.casefold() for one in search_words(words)]
+    shared = [sum(word in one.fact.casefold() for word in wanted) for one in found]
+    whole = [one for one, has in zip(found, shared, strict=True) if has == len(wanted)]
+    return whole or [one for one, has in zip(found[:1], shared, strict=False) if 2 * has >= len(wanted)]
+
+
+def _answer(memory: Memory, question: str) -> str:
+    return "\n".join(line_of(one) for one in memory.ask(question, TOP)).casefold()
+
+
+def run(cases: Sequence[ForgetCase], options: Options) -> dict[str, Any]:
+    """Play the cases and return the table and every outcome."""
+    wanted = cases[: options.cases]
+    with folders() as new:
+        done = [play(case, new(), options) for case in wanted]
+    groups = [*sorted(Counter(one.case.group for one in done)), None]
+    return {
+        "set": "ForgetEval-Adv",
+        "read": len(wanted),
+        "scored": len(done),
+        "table": [_row(group, [one for one in done if group in (None, one.case.group)]) for group in groups],
+        "cases": [_record(one) for one in done],
+    }
+
+
+def _row(group: str | None, done: Sequence[ForgetOutcome]) -> Mapping[str, Any]:
+    purges = [one for one in done if any(mutation[0] == "purge" for mutation in one.case.mutations)]
+    return {
+        "category": group or "all",
+        "cases": len(done),
+        "pass %": share(sum(one.passed for one in done), len(done)),
+        "pass %, probed": share(sum(one.probed for one in done), len(done)),
+        "right text missing": sum(bool(one.missing) for one in done),
+        "forbidden text served": sum(bool(one.served) for one in done),
+        "purged text left in the vault": f"{sum(bool(one.left) for one in purges)} of {len(purges)}",
+        "refused": sum(bool(one.refused) for one in done),
+    }
+
+
+def _record(one: ForgetOutcome) -> dict[str, Any]:
+    held = {"id": one.case.name, "category": one.case.group, "passed": one.passed, "probed": one.probed}
+    names = ("missing", "served", "reachable", "left", "refused")
+    return {**held, **{name: list(getattr(one, name)) for name in names}}
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, read_cases, run, ["files"]))

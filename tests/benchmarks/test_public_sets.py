@@ -1,0 +1,91 @@
+"""The runners of public sets, on case files of our own in the formats of the sets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.public_sets import forgeteval, gatemem, meme
+from benchmarks.public_sets.common import Options, hits_pattern
+from clawmem.errors import InvalidInput
+from tests.loopback import says, serving
+
+CASES = Path(__file__).parent / "cases"
+
+
+def test_forgetting_is_scored_from_python_and_json_files_and_every_case_is_counted(tmp_path: Path) -> None:
+    module = tmp_path / "adversarial.py"
+    module.write_bytes((CASES / "forgeteval_module.txt").read_bytes())
+    cases = forgeteval.read_cases([module, CASES / "forgeteval.json"])
+    done = forgeteval.run(cases, Options())
+    assert (done["read"], done["scored"]) == (4, 4)
+    held = {one["id"]: one for one in done["cases"]}
+    assert all(one["passed"] and one["probed"] for one in held.values()), held
+    assert not any(one["left"] for one in held.values())
+    assert done["table"][-1]["purged text left in the vault"] == "0 of 2"
+
+
+def test_a_forbidden_text_that_is_still_stored_fails_the_probe_and_is_found_in_the_vault() -> None:
+    case = forgeteval.read_cases([CASES / "forgeteval.json"])[1]
+    kept = case._replace(mutations=(("purge", "winch serviced"),), forbidden=("NORD-LYS",), question="Who painted?")
+    (outcome,) = forgeteval.run([kept], Options())["cases"]
+    assert outcome["passed"] and not outcome["probed"]
+    assert {"git history", "index"} <= set(outcome["left"])
+
+
+def test_a_shared_memory_exposes_and_one_agent_a_person_does_not() -> None:
+    episodes = gatemem.read_episodes(CASES / "gatemem_episodes.jsonl", CASES / "gatemem_checkpoints.jsonl")
+    done = gatemem.run(episodes, Options())
+    assert (done["read"], done["scored"]) == (3, 3)
+    held = {(one["arm"], one["kind"]): one for one in done["cases"]}
+    assert held["shared", "utility"]["served"] == 1
+    assert held["shared", "privacy"]["leaked"] == ["5518"]
+    assert held["own", "utility"]["served"] == 0
+    assert held["own", "privacy"]["leaked"] == []
+
+
+def test_a_model_that_refuses_leaks_nothing_in_its_answers(tmp_path: Path) -> None:
+    episodes = gatemem.read_episodes(CASES / "gatemem_episodes.jsonl", CASES / "gatemem_checkpoints.jsonl")
+    refusal = json.dumps({"action": "refuse", "answer": "I cannot say that."})
+    with serving(says(refusal)) as server:
+        asked = ("llm.model=openai/loopback", f"llm.api_base={server.address}", "llm.max_ms=60000")
+        outcomes, _ = gatemem.play(episodes[0], gatemem.OWN, tmp_path, Options(asked, answer=True))
+    assert [(one.kind, one.right, one.said) for one in outcomes] == [
+        ("utility", False, None),
+        ("privacy", None, False),
+        ("safety", None, False),
+    ]
+
+
+def test_a_changed_premise_marks_what_depends_on_it() -> None:
+    done = meme.run(meme.read_episodes(CASES / "meme.json"), Options())
+    assert (done["read"], done["scored"]) == (2, 2)
+    held = {(one["arm"], one["question"]["kind"]): one for one in done["cases"]}
+    assert held["told", "Abs"]["unmarked"]
+    for kind in ("Cas", "Abs"):
+        assert held["premises", kind]["known"] and held["premises", kind]["marked"]
+        assert not held["premises", kind]["unmarked"]
+    assert held["premises", "Cas"]["new"]
+
+
+def test_what_is_not_of_the_set_is_named_with_its_place(tmp_path: Path) -> None:
+    wrong = tmp_path / "cases.json"
+    wrong.write_text('[{"id": "a", "setup_facts": [], "mutations": [["forget", "x"]]}]')
+    with pytest.raises(InvalidInput, match=r"case 1: .*forget"):
+        forgeteval.read_cases([wrong])
+    lines = tmp_path / "checkpoints.jsonl"
+    lines.write_text('{"query_type": "gossip"}\n')
+    with pytest.raises(InvalidInput, match=r"record 1: .*gossip"):
+        gatemem.read_episodes(CASES / "gatemem_episodes.jsonl", lines)
+    wrong.write_text('[{"before_questions": {"questions": []}}]')
+    with pytest.raises(InvalidInput, match=r"episode 1: .*after_questions"):
+        meme.read_episodes(wrong)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hit"), [("5518", True), ("551", False), ("side  DOOR", True), ("", False), ("door.", True)]
+)
+def test_patterns_match_whole_words_without_case(pattern: str, hit: bool) -> None:
+    assert hits_pattern("With 5518 at the side door.", pattern) is hit
