@@ -108,12 +108,12 @@ def _plan(work: WriteScope, last: WikiState | None) -> _Plan:
 
     gather(_changed_names(work, last, names, titles))
     # What changed on one page can change the links on others, but not their claims.
-    old, new = _backlinks(before), _backlinks(entries)
+    old, new = backlinks_of(before), backlinks_of(entries)
     gather(name for name, entry in dict(entries).items() if old.get(entry.path) != new.get(entry.path))
-    shown, topics = _topics(before, least), _topics(entries, least)
+    shown, topics = topics_of(before, least), topics_of(entries, least)
     moved = shown.keys() ^ topics.keys()
     gather(name for name, entry in dict(entries).items() if name not in pages and moved & entry.topics.keys())
-    linked = {name: _with_links(page, entries[name], new, topics) for name, page in pages.items()}
+    linked = {name: with_links(page, entries[name], new, topics) for name, page in pages.items()}
     return _Plan(before, entries, topics, linked)
 
 
@@ -152,7 +152,7 @@ def _renamed(work: WriteScope, last: WikiState, titles: Titles, names: set[str])
     return named | entities_naming(work.index, {word for name in moved for word in (name, *now.get(name, ()))})
 
 
-def _backlinks(entries: Mapping[str, PageEntry]) -> dict[str, tuple[PageLink, ...]]:
+def backlinks_of(entries: Mapping[str, PageEntry]) -> dict[str, tuple[PageLink, ...]]:
     """Return the links to each page, by title."""
     found: dict[str, list[PageLink]] = {}
     for entry in entries.values():
@@ -161,7 +161,7 @@ def _backlinks(entries: Mapping[str, PageEntry]) -> dict[str, tuple[PageLink, ..
     return {path: tuple(sorted(links, key=_by_title)) for path, links in found.items()}
 
 
-def _topics(entries: Mapping[str, PageEntry], least: int) -> dict[str, tuple[PageLink, ...]]:
+def topics_of(entries: Mapping[str, PageEntry], least: int) -> dict[str, tuple[PageLink, ...]]:
     """Return the entities of each topic that has enough claims for a page."""
     found: dict[str, list[PageLink]] = {}
     for entry in entries.values():
@@ -175,7 +175,7 @@ def _by_title(link: PageLink) -> tuple[str, str]:
     return link.title.casefold(), link.page
 
 
-def _with_links(
+def with_links(
     page: EntityPage,
     entry: PageEntry,
     backlinks: Mapping[str, tuple[PageLink, ...]],
@@ -188,7 +188,7 @@ def _with_links(
 def _writes(work: WriteScope, plan: _Plan, full: bool) -> dict[str, bytes | None]:
     """Return the pages whose content changes, and those of entities and topics that are gone."""
     least = work.vault.settings.whole("wiki.topic_claims")
-    shown = {} if full else _topics(plan.before, least)
+    shown = {} if full else topics_of(plan.before, least)
     generated = {page.path: render_entity(page) for page in plan.pages.values()}
     for topic, links in plan.topics.items():
         if shown.get(topic) != links:
