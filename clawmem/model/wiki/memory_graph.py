@@ -101,6 +101,22 @@ def _since(fact: Fact) -> str:
     return day_of(fact.valid_from or said_on(fact) or fact.timestamp)
 
 
+def graph_around(graph: MemoryGraph, centre: str, depth: int) -> MemoryGraph:
+    """Return the part of a graph within `depth` edges of a node. Raise KeyError for an unknown node."""
+    beside: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    for edge in graph.edges:
+        beside[edge.source].append(edge.target)
+        beside[edge.target].append(edge.source)
+    if centre not in beside:
+        raise KeyError(centre)
+    kept = last = {centre}
+    for _ in range(depth):
+        last = {other for one in last for other in beside[one]} - kept
+        kept = kept | last
+    nodes = tuple(node for node in graph.nodes if node.id in kept)
+    return MemoryGraph(nodes, tuple(one for one in graph.edges if one.source in kept and one.target in kept))
+
+
 def positions(graph: MemoryGraph) -> dict[str, tuple[float, float]]:
     """Return a place for each node: every entity in the middle of its facts, and the entities on one spiral, those
     with most facts in the middle.
