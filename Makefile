@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
 
-.PHONY: help run run-agent test lint bench soak harness docs completions clean
+.PHONY: help run run-agent run-wiki test lint bench soak harness docs completions libraries clean
 
 help: ## Say what can be made.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ run: $(STAMP) ## Set up and do the main job on a conversation of the project's o
 
 run-agent: $(STAMP) ## Play two sessions of an agent with hooks and tools, on recorded input.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/agent.sh
+
+run-wiki: $(STAMP) ## Write the demo vault's site, and take pictures of it where a browser is.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/wiki.sh
 
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -61,5 +64,8 @@ completions: $(STAMP) ## Write the completion scripts anew.
 	@$(BIN)/clawmem completions zsh > completions/_clawmem
 	@$(BIN)/clawmem completions fish > completions/clawmem.fish
 
+libraries: $(STAMP) ## Fetch the JavaScript libraries of sites from the npm registry, as their pins say.
+	@$(BIN)/python scripts/fetch_libraries.py
+
 clean: ## Remove what these commands made.
-	rm -rf $(VENV) demo-vault build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-vault demo-site demo-site-*.png build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -5,6 +5,8 @@
 (function () {
   const [ID, KIND, LABEL, LINK, TRUST, SINCE, UNTIL, X, Y] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   const ROWS = 100;
+  const FEW = 80;
+  const MANY = 5000;
   const WORDS = {
     entity: "entities", fact: "facts", decision: "decisions",
     about: "is about", mentions: "mentions", rests_on: "rests on", contradicts: "contradicts", replaces: "replaces",
@@ -192,6 +194,8 @@
     if (renderer === null) start(colours);
     if (renderer === null) return;
     renderer.setSetting("labelColor", { color: colours.text });
+    renderer.setSetting("labelRenderedSizeThreshold", kept.size <= FEW ? 0 : 6);
+    renderer.setSetting("hideEdgesOnMove", lines.length > MANY);
     renderer.refresh();
     if (moved) renderer.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
   }
