@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
@@ -49,7 +49,7 @@ def memory_graph(pages: Iterable[EntityPage]) -> MemoryGraph:
     pages = tuple(pages)
     nodes: dict[str, MemoryNode] = {}
     edges: dict[MemoryEdge, None] = {}
-    entities = {page.path: page.path for page in pages}
+    entities = {page.path for page in pages}
     for page in pages:
         nodes[page.path] = MemoryNode(page.path, ENTITY, page.entity.title, page.path)
     for page in pages:
@@ -60,13 +60,13 @@ def memory_graph(pages: Iterable[EntityPage]) -> MemoryGraph:
     return MemoryGraph(tuple(nodes.values()), tuple(edges))
 
 
-def _edges(page: EntityPage, nodes: dict[str, MemoryNode], entities: Mapping[str, str]) -> Iterator[MemoryEdge]:
+def _edges(page: EntityPage, nodes: dict[str, MemoryNode], entities: Collection[str]) -> Iterator[MemoryEdge]:
     """Yield the edges of a page's claims and conflicts, and add the facts at their other ends to the nodes."""
 
     def place(given: FactPlace) -> Iterator[MemoryEdge]:
         if given.fact.id not in nodes:
             nodes[given.fact.id] = _node(given.fact, given.page)
-            if given.page in entities:
+            if given.page is not None and given.page in entities:
                 yield MemoryEdge(given.fact.id, given.page, ABOUT)
 
     for claim in page.claims:
