@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from clawmem.errors import NotFound
+from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.parameters import SUPERSEDED, Parameter
@@ -46,6 +46,8 @@ def backlinks(call: Call, node: str, include_superseded: bool, limit: int) -> An
 def export(call: Call, format_: str, entity: str | None, depth: int) -> Answer:
     """Print what the wiki shows as a graph: entities, facts and decisions, with what they rest on, contradict, mention
     and replaced. Mermaid is drawn by git hosts and Obsidian, GraphML by Gephi, yEd and Cytoscape."""
+    if format_ not in _FORMATS:
+        raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(_FORMATS)}.")
     vault, caller = call.runtime.vault(), call.runtime.caller()
     site = gather_site(vault, caller)
     graph = memory_graph(site.pages)
@@ -100,6 +102,7 @@ def _node_text(node: acts.GraphNode) -> str:
     return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name
 
 
+_FORMATS = (MERMAID, GRAPHML)
 _NODE = Parameter(
     "node", "A fact by id or prefix, or an entity by name, title or alias.", required=True, completes="fact or entity"
 )
@@ -143,7 +146,7 @@ VERB = {
     "export": Command(
         export,
         (
-            Parameter("format_", "{choices}.", ("--format", "-f"), default=MERMAID, choices=(MERMAID, GRAPHML)),
+            Parameter("format_", "{choices}.", ("--format", "-f"), default=MERMAID, choices=_FORMATS),
             Parameter("entity", "Only what is around this entity.", ("--entity", "-e"), completes="entity"),
             Parameter("depth", "With --entity, the maximum distance.", ("--depth",), int, 2, least=1, most=10),
         ),
