@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
 
-.PHONY: help run run-agent run-governance test lint bench soak harness docs completions clean
+.PHONY: help run run-agent run-governance run-wiki test lint bench soak harness docs completions libraries clean
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -28,6 +28,9 @@ run-agent: $(STAMP) ## Play two sessions of an agent with hooks and tools, on re
 
 run-governance: $(STAMP) ## Play a week of two agents: tasks, evaluations, guardrails, approvals and retractions.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/week.sh
+
+run-wiki: $(STAMP) ## Write the demo vault's site, and take pictures of it where a browser is.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/wiki.sh
 
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -64,5 +67,8 @@ completions: $(STAMP) ## Write the completion scripts anew.
 	@$(BIN)/clawmem completions zsh > completions/_clawmem
 	@$(BIN)/clawmem completions fish > completions/clawmem.fish
 
+libraries: $(STAMP) ## Fetch the JavaScript libraries of sites from the npm registry, as their pins say.
+	@$(BIN)/python scripts/fetch_libraries.py
+
 clean: ## Remove what these commands made.
-	rm -rf $(VENV) demo-vault build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-vault demo-site demo-site-*.png build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

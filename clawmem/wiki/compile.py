@@ -7,7 +7,7 @@ come. The result is the same as that of a full build.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem import __version__
@@ -111,12 +111,12 @@ def _plan(work: WriteScope, last: WikiState | None) -> _Plan:
 
     gather(_changed_names(work, last, names, titles))
     # What changed on one page can change the links on others, but not their claims.
-    old, new = _backlinks(before), _backlinks(entries)
+    old, new = backlinks_of(before), backlinks_of(entries)
     gather(name for name, entry in dict(entries).items() if old.get(entry.path) != new.get(entry.path))
-    shown, topics = _topics(before, least), _topics(entries, least)
+    shown, topics = topic_totals(before, least), topic_totals(entries, least)
     moved = shown.keys() ^ topics.keys()
     gather(name for name, entry in dict(entries).items() if name not in pages and moved & entry.topics.keys())
-    linked = {name: _with_links(page, entries[name], new, topics) for name, page in pages.items()}
+    linked = {name: with_links(page, entries[name], new, topics) for name, page in pages.items()}
     return _Plan(before, entries, topics, linked)
 
 
@@ -179,7 +179,7 @@ def _renamed(work: WriteScope, last: WikiState, titles: Titles, names: set[str])
     return named | entities_naming(work.index, {word for name in moved for word in (name, *now.get(name, ()))})
 
 
-def _backlinks(entries: Mapping[str, PageEntry]) -> dict[str, tuple[PageLink, ...]]:
+def backlinks_of(entries: Mapping[str, PageEntry]) -> dict[str, tuple[PageLink, ...]]:
     """Return the links to each page, by title."""
     found: dict[str, list[PageLink]] = {}
     for entry in entries.values():
@@ -188,7 +188,7 @@ def _backlinks(entries: Mapping[str, PageEntry]) -> dict[str, tuple[PageLink, ..
     return {path: tuple(sorted(links, key=_by_title)) for path, links in found.items()}
 
 
-def _topics(entries: Mapping[str, PageEntry], least: int) -> dict[str, int]:
+def topic_totals(entries: Mapping[str, PageEntry], least: int) -> dict[str, int]:
     """Return the number of claims of each topic that has enough for a page."""
     found: dict[str, int] = {}
     for entry in entries.values():
@@ -204,8 +204,13 @@ def _changed_topics(plan: _Plan, full: bool) -> dict[str, tuple[PageLink, ...]]:
     touched = {topic for name in differ for topic in plan.entries[name].topics}
     touched |= {topic for name in differ if name in plan.before for topic in plan.before[name].topics}
     touched |= {topic for entry in gone for topic in entry.topics}
-    found: dict[str, list[PageLink]] = {topic: [] for topic in touched & plan.topics.keys()}
-    for entry in plan.entries.values():
+    return topic_links(plan.entries, touched & plan.topics.keys())
+
+
+def topic_links(entries: Mapping[str, PageEntry], topics: Collection[str]) -> dict[str, tuple[PageLink, ...]]:
+    """Return the entities of some topics, by title."""
+    found: dict[str, list[PageLink]] = {topic: [] for topic in topics}
+    for entry in entries.values():
         for topic in found.keys() & entry.topics.keys():
             found[topic].append(PageLink(entry.path, entry.title, entry.topics[topic]))
     return {topic: tuple(sorted(links, key=_by_title)) for topic, links in found.items()}
@@ -215,7 +220,7 @@ def _by_title(link: PageLink) -> tuple[str, str]:
     return link.title.casefold(), link.page
 
 
-def _with_links(
+def with_links(
     page: EntityPage,
     entry: PageEntry,
     backlinks: Mapping[str, tuple[PageLink, ...]],
@@ -253,7 +258,7 @@ def _old_pages(work: WriteScope, plan: _Plan, full: bool) -> set[str]:
     if full and head is not None:
         found = (path for path in work.vault.files_at(head, FOLDER) if path.endswith(".md"))
         return {path for path in found if not path.startswith(f"{REPORTS}/")}
-    topics = _topics(plan.before, work.vault.settings.whole("wiki.topic_claims"))
+    topics = topic_totals(plan.before, work.vault.settings.whole("wiki.topic_claims"))
     return {entry.path for entry in plan.before.values()} | set(map(topic_page, topics))
 
 

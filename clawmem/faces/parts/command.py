@@ -13,6 +13,7 @@ from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from clawmem.model.wiki.site import Site
     from clawmem.runtime import Runtime
 
 Shape = Any
@@ -99,6 +100,10 @@ class Call:
 
     def serve_tools(self) -> int:
         """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
+        raise NotImplementedError
+
+    def site_files(self, site: "Site") -> "Iterable[tuple[str, bytes]]":
+        """The files of a site of the memory: the path of each below the site's folder, and its content."""
         raise NotImplementedError
 
     def run_inner(self, words: "Sequence[str]", runtime: "Runtime", given: bytes) -> InnerRun:

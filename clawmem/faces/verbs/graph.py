@@ -1,16 +1,22 @@
-"""`clawmem graph neighbors|path|backlinks`."""
+"""`clawmem graph neighbors|path|backlinks|export`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.parameters import SUPERSEDED, Parameter
 from clawmem.index.search.graph import is_fact
+from clawmem.memory.entities.places import find_readable_entity
 from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.wiki.graph_text import GRAPHML, MERMAID, graphml_lines, mermaid_lines
+from clawmem.model.wiki.memory_graph import MemoryGraph, graph_around, memory_graph
+from clawmem.model.wiki.names import entity_page
 from clawmem.serving import graph as acts
+from clawmem.wiki.site import gather_site
 
 
 def neighbors(call: Call, node: str, depth: int, include_superseded: bool, limit: int) -> Answer:
@@ -35,6 +41,28 @@ def backlinks(call: Call, node: str, include_superseded: bool, limit: int) -> An
     wanted = filter_of(vault, caller, superseded=include_superseded)
     found = acts.backlinks(vault, node, caller, wanted, limit)
     return _walked(found, "backlinks", "No fact links to it.")
+
+
+def export(call: Call, format_: str, entity: str | None, depth: int) -> Answer:
+    """Print what the wiki shows as a graph: entities, facts and decisions, with what they rest on, contradict, mention
+    and replaced. Mermaid is drawn by git hosts and Obsidian, GraphML by Gephi, yEd and Cytoscape."""
+    if format_ not in _FORMATS:
+        raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(_FORMATS)}.")
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    site = gather_site(vault, caller)
+    graph = memory_graph(site.pages)
+    if entity is not None:
+        graph = _around(graph, find_readable_entity(vault, entity, caller), depth)
+    lines = list(mermaid_lines(graph) if format_ == MERMAID else graphml_lines(graph))
+    data = {"format": format_, "nodes": len(graph.nodes), "edges": len(graph.edges), "text": "\n".join(lines) + "\n"}
+    return Answer(data, lines, site.notices)
+
+
+def _around(graph: MemoryGraph, name: str, depth: int) -> MemoryGraph:
+    try:
+        return graph_around(graph, entity_page(name), depth)
+    except KeyError:
+        raise NotFound(f"{name} has no page in the wiki.", "The wiki shows shared entities only.") from None
 
 
 def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
@@ -74,6 +102,7 @@ def _node_text(node: acts.GraphNode) -> str:
     return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name
 
 
+_FORMATS = (MERMAID, GRAPHML)
 _NODE = Parameter(
     "node", "A fact by id or prefix, or an entity by name, title or alias.", required=True, completes="fact or entity"
 )
@@ -113,5 +142,15 @@ VERB = {
         {"start": _POINT, "backlinks": [_STEP], "total": int},
         ("clawmem graph backlinks projects/website",),
         ("backlinks",),
+    ),
+    "export": Command(
+        export,
+        (
+            Parameter("format_", "{choices}.", ("--format", "-f"), default=MERMAID, choices=_FORMATS),
+            Parameter("entity", "Only what is around this entity.", ("--entity", "-e"), completes="entity"),
+            Parameter("depth", "With --entity, the maximum distance.", ("--depth",), int, 2, least=1, most=10),
+        ),
+        {"format": {MERMAID, GRAPHML}, "nodes": int, "edges": int, "text": str},
+        ("clawmem graph export --entity areas/people/jane", "clawmem graph export --format graphml > memory.graphml"),
     ),
 }

@@ -1,7 +1,8 @@
-"""`clawmem wiki build|gate|check`."""
+"""`clawmem wiki build|gate|check|site`."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from clawmem.errors import InvalidInput
@@ -14,6 +15,8 @@ from clawmem.model.wiki.gates import passes
 from clawmem.wiki.check_gates import GatedFact, gate_entity, gate_fact
 from clawmem.wiki.check_pages import check_pages
 from clawmem.wiki.compile import build_wiki
+from clawmem.wiki.site import gather_site
+from clawmem.wiki.write_site import check_site_folder, write_site
 
 
 def build(call: Call, full: bool, dry_run: bool) -> Answer:
@@ -58,6 +61,30 @@ def check(call: Call) -> Answer:
     lines = [f"{one.page}: no page '{one.target}'" for one in found.dead]
     lines += [f"{page}: no page links to it" for page in found.orphans]
     return Answer(data, lines, talk=() if lines else ("No dead links, no orphans.",))
+
+
+def site(call: Call, folder: str) -> Answer:
+    """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim,
+    search, and a graph.
+
+    It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says. A
+    folder that contains anything but such a site is refused."""
+    runtime = call.runtime
+    target = (runtime.working_folder / Path(folder).expanduser()).resolve()
+    check_site_folder(runtime.vault(), target)
+    found = gather_site(runtime.vault(), runtime.caller())
+    done = write_site(target, call.site_files(found))
+    data = {
+        "folder": str(target),
+        "index": str(target / "index.html"),
+        "pages": len(found.pages) + len(found.topics),
+        "files": done.files,
+        "bytes": done.size,
+        "written": done.written,
+        "removed": done.removed,
+    }
+    line = f"{data['pages']:,} pages, {done.size / 1e6:.1f} MB. Wrote {done.written:,} files, removed {done.removed:,}."
+    return Answer(data, [line, f"Open {target / 'index.html'}"], found.notices, is_report=True)
 
 
 def _lines(gated: GatedFact, explain: bool) -> list[str]:
@@ -108,6 +135,12 @@ VERB = {
         },
         ("clawmem wiki gate --entity areas/people/jane",),
         ("facts",),
+    ),
+    "site": Command(
+        site,
+        (Parameter("folder", "The folder of the site.", required=True, completes="file"),),
+        {"folder": str, "index": str, "pages": int, "files": int, "bytes": int, "written": int, "removed": int},
+        ("clawmem wiki site ~/memory-site",),
     ),
     "check": Command(check, (), {"dead": [{"page": str, "target": str}], "orphans": [str]}, ("clawmem wiki check",)),
 }

@@ -50,7 +50,9 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
         on_decision="clawmem.governance.alignment:decide_escalation",
     ),
     ProposalKind("wiki", "a change of a wiki page"),
-    ProposalKind("deprecation", "a claim to replace by another one", on_decision="clawmem.governance.claims:on_deprecation"),
+    ProposalKind(
+        "deprecation", "a claim to replace by another one", on_decision="clawmem.governance.claims:on_deprecation"
+    ),
     ProposalKind("check", "a claim whose check fails"),
     ProposalKind("lesson", "a lesson that was reported as harmful"),
     ProposalKind("bridge", "a fact for the organisation", delegable=False),

@@ -36,16 +36,20 @@ def render_topic(page: TopicPage) -> str:
 
 def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink]) -> str:
     """Return the generated part of the index: all pages, by the kind of entity, and the topics."""
-    groups: dict[str, list[PageEntry]] = {title: [] for title in _SECTIONS.values()}
-    for entry in sorted(entries, key=lambda one: (one.title.casefold(), one.path)):
-        groups.setdefault(_SECTIONS.get(entry.kind, entry.kind.capitalize()), []).append(entry)
     blocks = [
         f"## {markdown_text(title)}\n\n" + "\n".join(map(_entry_line, found))
-        for title, found in groups.items()
-        if found
+        for title, found in grouped_entries(entries)
     ]
     blocks.append(_list("Topics", topics, INDEX))
     return "# Wiki\n\n" + ("\n\n".join(filter(None, blocks)) or "No fact has passed the gates yet.")
+
+
+def grouped_entries(entries: Iterable[PageEntry]) -> list[tuple[str, list[PageEntry]]]:
+    """Return the entries by the kind of entity, under the title of the group, each group by title."""
+    groups: dict[str, list[PageEntry]] = {title: [] for title in _SECTIONS.values()}
+    for entry in sorted(entries, key=lambda one: (one.title.casefold(), one.path)):
+        groups.setdefault(_SECTIONS.get(entry.kind, entry.kind.capitalize()), []).append(entry)
+    return [(title, found) for title, found in groups.items() if found]
 
 
 def claim_details(fact: Fact) -> str:
