@@ -1,6 +1,6 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.index.refresh.refresh import run_query
@@ -189,7 +189,7 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
     Where the question asks for days, these come before the other answers.
     """
     return [
-        *_always_told(on, way, wish, asked.technical),
+        *_always_told(on, way, wish, asked.technical, {one.n for one in asked.facts}),
         *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
         _summaries(on, ()),
@@ -217,10 +217,14 @@ def _public_shelves(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> lis
     return found
 
 
-def _always_told(on: TierCounts, way: UnitStyle, wish: ContextRequest, technical: bool) -> list[Section]:
-    """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it."""
+def _always_told(
+    on: TierCounts, way: UnitStyle, wish: ContextRequest, technical: bool, found: Collection[int] = ()
+) -> list[Section]:
+    """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it.
+
+    What the question found comes first."""
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
-    told = sorted((one for one in important if one.weight >= ALWAYS_TOLD), key=lambda one: (not one.owner, -one.weight))
+    told = sorted((one for one in important if one.weight >= ALWAYS_TOLD), key=lambda one: (not one.owner, one.n not in found, -one.weight))
     of_work = wish.wanted.of_work
     facts = public_facts(on, told, technical or of_work)
     if of_work:

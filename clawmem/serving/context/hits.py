@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, facts_in_rows
@@ -26,6 +26,9 @@ from clawmem.serving.recall.result import EVENTS
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
+if TYPE_CHECKING:
+    from clawmem.serving.context.connected import ConnectedFact
+
 # One hit of each kind for this many tokens, within limits: the lines of both kinds together are longer.
 _TOKENS_PER_ANSWER = 30
 _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
@@ -36,6 +39,13 @@ _EVENTS_FROM = 0.2
 # said about it gets the rest.
 ASKED_SHARE = 0.1
 _TWO_FACTS = 50
+# The most of the free budget for facts that answer the question together, and that facts connected with them may take
+# of what is left.
+_CHAIN_SHARE = 0.5
+_UNFRAMED = 0.4  # of a small budget, what the frame and remarks leave at least
+_CONNECTED_SHARE = 0.5
+# Whether one of so many facts has all words of the question decides whether a further pass looks for the others.
+_ANSWERING = 5
 # The tokens from which on a search by meaning may add lines.
 _WORTH_A_SEARCH = 30
 
@@ -54,13 +64,15 @@ class ContextRequest(NamedTuple):
 class QuestionHits(NamedTuple):
     """The results for a question: facts and events, best first, and the events that may be shown, as units.
 
-    `technical` means that the task is about software.
+    `technical` means that the task is about software. `chain` are the facts of further passes that answer the question
+    together with the first one.
     """
 
     facts: Sequence[FactCandidate]
     heard: Sequence[Event]
     said: Sequence[Unit]
     technical: bool = False
+    chain: "Sequence[ConnectedFact]" = ()
 
 
 def find_hits(
@@ -74,11 +86,29 @@ def find_hits(
     hits, earlier = _search(vault, index, on, wish, counted)
     if not hits.facts and not hits.heard and has_vectors(vault):
         hits, earlier = _search(vault, index, on, wish, counted, by_meaning=True)
+    hits = _with_chain(vault, on, wish, hits)
     asides = [replaced_remark(wanted, question, earlier)] if earlier else []
     if not hits.facts and not hits.heard:
         asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
     orders = orders_remark(len(hits.heard) - len(hits.said), follow_up_commands(wanted, question).recall)
     return hits, [*asides, *([orders] if orders else [])]
+
+
+def _with_chain(vault: Vault, on: TierCounts, wish: ContextRequest, hits: QuestionHits) -> QuestionHits:
+    """Return the hits with the facts first that answer the question together, if no fact has all of its words."""
+    rows = [one.n for one in hits.facts[:_ANSWERING]]
+    answering = set(rows)
+    for word in search_words(wish.question or ""):
+        answering = on.source.engine.having(answering, forms_of(word))
+    if answering or not rows or wish.wanted.of_work:  # a context for work has passes of its own
+        return hits
+    from clawmem.serving.context.connected import answering_chain  # most questions need one pass
+
+    chain = answering_chain(vault, on, wish, hits.facts)
+    first = dict.fromkeys(n for one in chain for n in (one.via, one.n))
+    placed = tiers_of(on, first)
+    facts = public_facts(on, [placed[n] for n in first if n in placed], hits.technical)
+    return hits._replace(facts=[*facts, *(one for one in hits.facts if one.n not in first)], chain=chain)
 
 
 def _search(
@@ -129,6 +159,10 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
     """Return the sections with the facts and the events that answer the question."""
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
     share = min(2 * ASKED_SHARE, max(ASKED_SHARE, _TWO_FACTS / wish.budget))
+    if asked.chain:
+        linked = {n for one in asked.chain for n in (one.via, one.n)}
+        needed = sum(one.tokens for one in asked.facts if one.n in linked) + frame.title(frame.ASKED).tokens
+        share = max(share, min(_CHAIN_SHARE, needed / (_UNFRAMED * wish.budget)))
     sections = [
         Section(
             frame.ASKED, lambda tokens, shown: fact_units(on, asked.facts, way), more, share=share, turn=2, assured=True
@@ -136,6 +170,8 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
         Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts),
     ]
     found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
+    if asked.facts and not wish.wanted.as_of and not wish.wanted.of_work:
+        found.append(_connected_section(vault, on, way, wish, asked, more))
     if not found or not has_vectors(vault):
         return found
 
@@ -148,6 +184,38 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
         return near() if tokens >= _WORTH_A_SEARCH else ()
 
     return [*found, Section(frame.CLOSE, units, more, extra=True)]
+
+
+def _connected_section(
+    vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits, more: str
+) -> Section:
+    """Return the section of facts about the things that the found facts name, each after the fact that names it."""
+
+    @cache
+    def pairs() -> list[tuple[Unit, Unit]]:
+        from clawmem.serving.context.connected import connected_facts  # only where room is left
+
+        known = {one.n for one in asked.facts}
+        found = connected_facts(vault, on, wish, asked.facts, known)
+        placed = tiers_of(on, {n for one in found for n in (one.via, one.n)})
+        allowed = {one.n for one in public_facts(on, list(placed.values()), asked.technical)}
+        chosen = [one for one in found if one.via in allowed and one.n in allowed]
+        rows = list(dict.fromkeys(n for one in chosen for n in (one.via, one.n)))
+        unit_of = dict(zip(rows, fact_units(on, [placed[n] for n in rows], way), strict=True))
+        return [(unit_of[one.via], unit_of[one.n]) for one in chosen]
+
+    def units(tokens: int, shown: Shown) -> Sequence[Unit]:
+        left, offered = tokens - frame.title(frame.CONNECTED).tokens, dict[int | str, Unit]()
+        if left < _WORTH_A_SEARCH:
+            return ()
+        for pair in pairs():
+            needed = [one for one in pair if one.key not in shown and one.key not in offered]
+            if (cost := sum(one.tokens for one in needed)) <= left:
+                left -= cost
+                offered |= {one.key: one for one in needed}
+        return list(offered.values())
+
+    return Section(frame.CONNECTED, units, more, share=_CONNECTED_SHARE, turn=5)
 
 
 def given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
