@@ -6,6 +6,7 @@ company have the rest of the answer. What is found is shown beside the fact that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,12 +17,15 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
+from clawmem.model.facts.reach import scope_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.language.text import normal
+from clawmem.model.pages import context_frame as frame
 from clawmem.model.search.ranking import BACKGROUND, meaning_share, word_weight
 from clawmem.serving.context.hits import ContextRequest
+from clawmem.serving.context.result import ItemReason
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.vault.vault import Vault
 
@@ -34,11 +38,17 @@ _LOOKED_AT = 30
 # What closeness in meaning, rare words and importance are worth beside the part of the question's words in a fact.
 _MEANING, _RARITY, _IMPORTANCE = 0.4, 0.3, 0.3
 _NOBODY = frozenset(("user", "the user"))
+_CAPITALS = re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’-]*(?: [A-ZÀ-ÖØ-Þ][\w'’-]*)*")
+_CALENDAR = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
+    " september october november december".split()
+)
 
 
 class ConnectedFact(NamedTuple):
     """A fact about a thing that another fact names: its row, the row of that fact, the thing, how much it is worth
-    showing, the part of the question's words that both facts have together, and the pass that found it."""
+    showing, the part of the question's words that both facts have together, the pass that found it, and whether they
+    answer the question together."""
 
     n: int
     via: int
@@ -46,6 +56,7 @@ class ConnectedFact(NamedTuple):
     worth: float
     covered: float
     at_pass: int
+    answers: bool = False
 
 
 class _Question(NamedTuple):
@@ -76,7 +87,7 @@ def answering_chain(
         covers = _words_in(index, asked, [n for n, _, _ in found])
         exact = {thing: _exact(index, asked, catalog, thing, wish) for thing in {thing for _, _, thing in found}}
         scored = [
-            ConnectedFact(n, via, thing, float(n in exact[thing]), _share(asked, covers[n] | held[via]), at_pass)
+            ConnectedFact(n, via, thing, float(n in exact[thing]), _share(asked, covers[n] | held[via]), at_pass, True)
             for n, via, thing in found
         ]
         scored = [one for one in scored if one.covered > most or (one.worth and not (covers[one.n] <= held[one.via]))]
@@ -118,6 +129,22 @@ def connected_facts(
         worth = share + _MEANING * meant + _RARITY * rare[n] + _IMPORTANCE * importance_of(facts[n])
         scored.append(ConnectedFact(n, via, thing, worth, share, 2))
     return _in_turns(sorted(scored, key=lambda one: -one.worth))
+
+
+def pass_reasons(
+    on: TierCounts, further: Mapping[int, ConnectedFact], shown: Collection[str]
+) -> tuple[ItemReason, ...]:
+    """Return why each fact of a further pass is in a context, as far as it is shown."""
+    facts = facts_in_rows(on.source, list({n for one in further.values() for n in (one.n, one.via)}))
+    reasons = []
+    for n, one in further.items():
+        fact, via = facts[n].fact, facts[one.via].fact.id
+        if fact.id in shown:
+            factors = {"worth": one.worth, "words": one.covered}
+            section = frame.ASKED if one.answers else frame.CONNECTED
+            score = one.worth + one.covered * one.answers
+            reasons.append(ItemReason(fact.id, section, scope_of(fact), score, factors, one.at_pass, via))
+    return tuple(reasons)
 
 
 def _question(index: Index, text: str) -> _Question:
@@ -171,15 +198,17 @@ def _connected(
     named = {n: _names(placed[n].fact) for n in starts}
     known = things_named(index, {name for names in named.values() for name in names})
     places = {entity for entity in asked.names.values() if entity}
+    spoken = [*asked.names, *_named_in(asked.text)]
     things: dict[str, int] = {}
     for n in starts:
         for name in named[n]:
-            other = name in known and name not in asked.names and _is_name(name) and name not in followed
-            if other and known[name] not in places and not any(f" {name} " in f" {one} " for one in asked.names):
+            other = (name in known or name in _named_in(placed[n].fact.fact)) and _is_name(name)
+            other = other and name not in followed and (known.get(name) or "") not in places
+            if other and not any(f" {name} " in f" {one} " for one in spoken):
                 things.setdefault(name, n)
     found: dict[int, tuple[int, int, str]] = {}
     for thing in list(things)[:_THINGS]:
-        for n in rows_about_thing(index, thing, known[thing], wish.wanted, _LOOKED_AT):
+        for n in rows_about_thing(index, thing, known.get(thing), wish.wanted, _LOOKED_AT):
             if n not in seen:
                 found.setdefault(n, (n, things[thing], thing))
     shown = tiers_of(on, found.keys())
@@ -190,7 +219,14 @@ def _names(fact: Fact) -> list[str]:
     """Return what may be the name of a thing in a fact: of its triple and its related entities, and what its
     statement may name, longer names first."""
     given = [normal(name) for name in (fact.object, fact.subject, *fact.related_entities) if name]
-    return list(dict.fromkeys([*given, *reversed(names_in(fact.fact))]))
+    return list(dict.fromkeys([*given, *_named_in(fact.fact), *reversed(names_in(fact.fact))]))
+
+
+def _named_in(text: str) -> list[str]:
+    """Return what a text writes with a capital inside a sentence or at its start, in normal form; days and months are
+    no names."""
+    found = [normal(name).removesuffix("'s").removesuffix("’s") for name in _CAPITALS.findall(text)]
+    return [name for name in dict.fromkeys(found) if name not in _CALENDAR and name not in STOPWORDS]
 
 
 def _exact(index: Index, asked: _Question, catalog: Catalog, thing: str, wish: ContextRequest) -> Collection[int]:

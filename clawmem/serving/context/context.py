@@ -124,6 +124,10 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
     )
     done, answering = context_result(on, packed, tuple(notices))
+    if asked and asked.further:
+        from clawmem.serving.context.connected import pass_reasons
+
+        done = done._replace(explained=pass_reasons(on, asked.further, done.facts))
     if scoped or guards:
         done, answering = _with_reasons(done, answering, [*guards, *scoped])
     return done, answering
@@ -172,7 +176,9 @@ def _with_reasons(
 
     shown = set(done.facts)
     explained = tuple(one for one in reasons(scoped) if one.id in shown)
-    return done._replace(explained=explained), list(dict.fromkeys([*answering, *(one.id for one in explained)]))
+    return done._replace(explained=(*explained, *done.explained)), list(
+        dict.fromkeys([*answering, *(one.id for one in explained)])
+    )
 
 
 def _has_words(wish: ContextRequest) -> bool:
@@ -224,7 +230,10 @@ def _always_told(
 
     What the question found comes first."""
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
-    told = sorted((one for one in important if one.weight >= ALWAYS_TOLD), key=lambda one: (not one.owner, one.n not in found, -one.weight))
+    told = sorted(
+        (one for one in important if one.weight >= ALWAYS_TOLD),
+        key=lambda one: (not one.owner, one.n not in found, -one.weight),
+    )
     of_work = wish.wanted.of_work
     facts = public_facts(on, told, technical or of_work)
     if of_work:

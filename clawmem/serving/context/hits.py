@@ -39,11 +39,11 @@ _EVENTS_FROM = 0.2
 # said about it gets the rest.
 ASKED_SHARE = 0.1
 _TWO_FACTS = 50
-# The most of the free budget for facts that answer the question together, and that facts connected with them may take
-# of what is left.
+# The most of the free budget for facts that answer the question together, and for facts connected with what was found:
+# a part of it, and a number of tokens.
 _CHAIN_SHARE = 0.5
 _UNFRAMED = 0.4  # of a small budget, what the frame and remarks leave at least
-_CONNECTED_SHARE = 0.5
+_CONNECTED_SHARE, _CONNECTED_TOKENS = 0.5, 150
 # Whether one of so many facts has all words of the question decides whether a further pass looks for the others.
 _ANSWERING = 5
 # The tokens from which on a search by meaning may add lines.
@@ -65,7 +65,8 @@ class QuestionHits(NamedTuple):
     """The results for a question: facts and events, best first, and the events that may be shown, as units.
 
     `technical` means that the task is about software. `chain` are the facts of further passes that answer the question
-    together with the first one.
+    together with the first one. `further` gets all facts of further passes that are offered, by row.
+    `answered` means that one fact has all words of the question.
     """
 
     facts: Sequence[FactCandidate]
@@ -73,6 +74,8 @@ class QuestionHits(NamedTuple):
     said: Sequence[Unit]
     technical: bool = False
     chain: "Sequence[ConnectedFact]" = ()
+    further: "dict[int, ConnectedFact] | None" = None
+    answered: bool = False
 
 
 def find_hits(
@@ -86,7 +89,7 @@ def find_hits(
     hits, earlier = _search(vault, index, on, wish, counted)
     if not hits.facts and not hits.heard and has_vectors(vault):
         hits, earlier = _search(vault, index, on, wish, counted, by_meaning=True)
-    hits = _with_chain(vault, on, wish, hits)
+    hits = _with_chain(vault, on, wish, hits._replace(further={}))
     asides = [replaced_remark(wanted, question, earlier)] if earlier else []
     if not hits.facts and not hits.heard:
         asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
@@ -100,7 +103,9 @@ def _with_chain(vault: Vault, on: TierCounts, wish: ContextRequest, hits: Questi
     answering = set(rows)
     for word in search_words(wish.question or ""):
         answering = on.source.engine.having(answering, forms_of(word))
-    if answering or not rows or wish.wanted.of_work:  # a context for work has passes of its own
+    if answering:
+        return hits._replace(answered=True)
+    if not rows or wish.wanted.of_work:  # a context for work has passes of its own
         return hits
     from clawmem.serving.context.connected import answering_chain  # most questions need one pass
 
@@ -108,7 +113,8 @@ def _with_chain(vault: Vault, on: TierCounts, wish: ContextRequest, hits: Questi
     first = dict.fromkeys(n for one in chain for n in (one.via, one.n))
     placed = tiers_of(on, first)
     facts = public_facts(on, [placed[n] for n in first if n in placed], hits.technical)
-    return hits._replace(facts=[*facts, *(one for one in hits.facts if one.n not in first)], chain=chain)
+    rest = [one for one in hits.facts if one.n not in first]
+    return hits._replace(facts=[*facts, *rest], chain=chain, further={one.n: one for one in chain})
 
 
 def _search(
@@ -200,12 +206,15 @@ def _connected_section(
         placed = tiers_of(on, {n for one in found for n in (one.via, one.n)})
         allowed = {one.n for one in public_facts(on, list(placed.values()), asked.technical)}
         chosen = [one for one in found if one.via in allowed and one.n in allowed]
+        if asked.further is not None:
+            asked.further.update((one.n, one) for one in chosen)
         rows = list(dict.fromkeys(n for one in chosen for n in (one.via, one.n)))
         unit_of = dict(zip(rows, fact_units(on, [placed[n] for n in rows], way), strict=True))
         return [(unit_of[one.via], unit_of[one.n]) for one in chosen]
 
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
-        left, offered = tokens - frame.title(frame.CONNECTED).tokens, dict[int | str, Unit]()
+        most = min(tokens, _CONNECTED_TOKENS)
+        left, offered = most - frame.title(frame.CONNECTED).tokens, dict[int | str, Unit]()
         if left < _WORTH_A_SEARCH:
             return ()
         for pair in pairs():
@@ -215,7 +224,9 @@ def _connected_section(
                 offered |= {one.key: one for one in needed}
         return list(offered.values())
 
-    return Section(frame.CONNECTED, units, more, share=_CONNECTED_SHARE, turn=5)
+    if asked.answered:  # only what all other sections leave
+        return Section(frame.CONNECTED, units, more, extra=True)
+    return Section(frame.CONNECTED, units, more, share=min(_CONNECTED_SHARE, _CONNECTED_TOKENS / wish.budget), turn=5)
 
 
 def given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:
