@@ -12,7 +12,7 @@ from clawmem.faces.parts.words import NARRATED, context_data
 from clawmem.serving.context.context import context as act
 
 if TYPE_CHECKING:
-    from clawmem.serving.context.for_task import ItemReason
+    from clawmem.serving.context.result import ItemReason
 
 
 def context(
