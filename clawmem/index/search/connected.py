@@ -35,3 +35,9 @@ def rows_about_thing(index: Index, name: str, entity: str | None, wanted: FactFi
     for word in words:
         mentions = index.engine.having(mentions, (word,))
     return [*found, *sorted(mentions - found.keys())]
+
+
+def number_of_facts(index: Index) -> int:
+    """Return how many facts the index has."""
+    (number,) = index.database.execute("SELECT facts FROM total").fetchone()
+    return int(number)

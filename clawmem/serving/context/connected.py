@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, names_in, predicate_channel
-from clawmem.index.search.connected import rows_about_thing, things_named
+from clawmem.index.search.connected import number_of_facts, rows_about_thing, things_named
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
@@ -150,7 +150,7 @@ def pass_reasons(
 def _question(index: Index, text: str) -> _Question:
     names = {name: entity for name, entity in things_named(index, names_in(text)).items() if _is_name(name)}
     forms = {word: forms_of(word) for word in search_words(text)}
-    facts = index.database.execute("SELECT facts FROM total").fetchone()[0]
+    facts = number_of_facts(index)
     weights = {word: word_weight(facts, index.engine.count(each, max(facts, 1))) for word, each in forms.items()}
     return _Question(text, forms, weights, names)
 
@@ -236,7 +236,7 @@ def _exact(index: Index, asked: _Question, catalog: Catalog, thing: str, wish: C
 
 def _rarities(index: Index, facts: Mapping[int, Fact], things: Collection[str]) -> dict[int, float]:
     """Return how rare the words of each fact are on average, from 0 to 1; names do not count."""
-    total = index.database.execute("SELECT facts FROM total").fetchone()[0]
+    total = number_of_facts(index)
     names = {word for thing in things for word in thing.split()}
     highest = word_weight(total, 0)
     known: dict[str, float] = {}
