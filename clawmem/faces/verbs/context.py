@@ -12,7 +12,7 @@ from clawmem.faces.parts.words import NARRATED, context_data
 from clawmem.serving.context.context import context as act
 
 if TYPE_CHECKING:
-    from clawmem.serving.context.for_task import ItemReason
+    from clawmem.serving.context.result import ItemReason
 
 
 def context(
@@ -55,14 +55,18 @@ def context(
 
 
 def _item(one: ItemReason) -> dict[str, Any]:
-    factors = {name: round(value, 3) for name, value in one.factors._asdict().items()}
-    about = {"id": one.id, "section": one.section, "scope": one.scope, "pass": one.at_pass}
-    return {**about, "score": round(one.factors.score, 3), "factors": factors}
+    factors = {name: round(value, 3) for name, value in one.factors.items()}
+    about = {"id": one.id, "section": one.section, "scope": one.scope, "pass": one.at_pass, "via": one.via}
+    return {**about, "score": round(one.score, 3), "factors": factors}
 
 
 def _line(one: ItemReason) -> str:
-    factors = " x ".join(f"{name} {value:.2f}" for name, value in one.factors._asdict().items())
-    return f"{one.id}  {one.section}, scope {one.scope}, pass {one.at_pass}: {one.factors.score:.2f} = {factors}"
+    found = f"{one.id}  {one.section}, scope {one.scope}, pass {one.at_pass}"
+    if one.via:
+        words = one.factors["words"]
+        return f"{found}, by way of {one.via}: {one.score:.2f}; both have {words:.0%} of the question's words"
+    factors = " x ".join(f"{name} {value:.2f}" for name, value in one.factors.items())
+    return f"{found}: {one.score:.2f} = {factors}"
 
 
 VERB = Command(
@@ -78,7 +82,7 @@ VERB = Command(
         WORKFLOW,
         SCOPE,
         PROJECT,
-        EXPLAIN._replace(help="Say of each fact of the scope why it is there."),
+        EXPLAIN._replace(help="Say of each fact of the scope or of a further pass why it is there."),
     ),
     {
         "context": "context",
@@ -90,6 +94,7 @@ VERB = Command(
                 "section": str,
                 "scope": (str, None),
                 "pass": int,
+                "via": (str, None),
                 "score": float,
                 "factors": {str: float},
             }

@@ -56,9 +56,10 @@ def _lines(result: WhyResult) -> Iterator[str]:
     if result.removed:
         yield f"  removed   {entry_line(result.removed)}; `clawmem undo {result.removed.commit[:SHORT]}` restores it"
     yield f"  source    {', '.join(_source(result))}"
-    for link in result.fact.links:
-        if link.type in PREMISES:
-            yield f"  rests on  {link.to} ({link.type}){f': {one_line(link.reason)}' if link.reason else ''}"
+    for premise in result.fact.links:
+        if premise.type in PREMISES:
+            why = f": {one_line(premise.reason)}" if premise.reason else ""
+            yield f"  rests on  {premise.to} ({premise.type}){why}"
     yield ""
     yield from _evidence_lines(result)
     if len(result.chain) > 1:

@@ -226,7 +226,7 @@ class FactPlanner:
         from clawmem.model.facts.settling import settle
 
         relation = self._finder.relation(new.fact)
-        strategy, origin = strategy_for(self._work, new.fact, relation)
+        strategy, origin = strategy_for(self._work, new.fact, relation, [one.fact for one in rivals])
         found = settle(strategy, origin, [*(one.fact for one in rivals), new.fact])
         if found.winner is not None and not self._may_write(rivals):
             found = found._replace(winner=None, why=f"{self._work.caller.agent} may not write all of these facts")

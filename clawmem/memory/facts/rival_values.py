@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from clawmem.errors import ClawmemError
 from clawmem.index.search.rival_values import facts_with_value
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.catalog import ASK
+from clawmem.model.facts.catalog import ASK, NEWEST
 from clawmem.model.facts.claim_signs import may_claim
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import is_workflow, realm_of
@@ -19,6 +19,7 @@ from clawmem.model.facts.stated_value import (
     single_phrases,
     stated_value,
 )
+from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
@@ -146,8 +147,11 @@ class RivalValueFinder:
         return self._stated[entity]
 
 
-def strategy_for(work: WriteScope, fact: Fact, relation: str | None) -> tuple[str, str]:
-    """Return the strategy for the conflicts of a fact, and what sets it: its relation, else its workflow."""
+def strategy_for(work: WriteScope, fact: Fact, relation: str | None, rivals: Sequence[Fact]) -> tuple[str, str]:
+    """Return the strategy for the conflicts of a fact, and what sets it: its relation, else its workflow.
+
+    Where neither does, a later value from the same voice or a more trusted one wins, if the relation has values that
+    are replaced; else a person is asked."""
     try:
         entry = work.vault.catalog.predicates.get(relation or "")
     except ClawmemError:
@@ -163,7 +167,17 @@ def strategy_for(work: WriteScope, fact: Fact, relation: str | None) -> tuple[st
         found = parse_workflow(data, path, parse_yaml).conflicts if data is not None else None
         if found is not None:
             return found, f"the workflow {fact.workflow}"
+    if entry is not None and entry.single and entry.replaces and all(_outlives(fact, one) for one in rivals):
+        return NEWEST, f"the relation {relation}"
     return ASK, f"the relation {relation}" if relation else "nothing else is set, so it"
+
+
+def _outlives(new: Fact, old: Fact) -> bool:
+    """Return whether a statement plainly replaces an older one: it is true from a later moment on, and it comes from
+    the same person or agent, or from a more trusted one."""
+    more = trust_rank(new.trust) - trust_rank(old.trust)
+    later = (new.valid_from or new.timestamp) > (old.valid_from or old.timestamp)
+    return later and not is_low_trust(new.trust) and (more > 0 or (more == 0 and new.agent == old.agent))
 
 
 def ask_about(

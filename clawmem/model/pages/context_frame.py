@@ -15,6 +15,7 @@ ASKED = "Facts for this question"
 SAID = "Said before"
 NOTED = "Noted before"
 CLOSE = "Close in meaning"
+CONNECTED = "Connected"
 TIMELINE = "In the days asked about"
 SUMMARIES = "Written by people"
 HOT_FACTS = "Fresh in use"
@@ -46,6 +47,7 @@ FIXED: Mapping[str, int] = {
     "## Said before\n": 4,
     "## Noted before\n": 5,
     "## Close in meaning\n": 5,
+    "## Connected\n": 3,
     "## In the days asked about\n": 7,
     "## Written by people\n": 5,
     "## Fresh in use\n": 5,

@@ -1,6 +1,6 @@
 """Context: what an agent should know, as text for its prompt within a token budget."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.index.refresh.refresh import run_query
@@ -124,6 +124,10 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
     )
     done, answering = context_result(on, packed, tuple(notices))
+    if asked and asked.further:
+        from clawmem.serving.context.connected import pass_reasons
+
+        done = done._replace(explained=pass_reasons(on, asked.further, done.facts))
     if scoped or guards:
         done, answering = _with_reasons(done, answering, [*guards, *scoped])
     return done, answering
@@ -172,7 +176,9 @@ def _with_reasons(
 
     shown = set(done.facts)
     explained = tuple(one for one in reasons(scoped) if one.id in shown)
-    return done._replace(explained=explained), list(dict.fromkeys([*answering, *(one.id for one in explained)]))
+    return done._replace(explained=(*explained, *done.explained)), list(
+        dict.fromkeys([*answering, *(one.id for one in explained)])
+    )
 
 
 def _has_words(wish: ContextRequest) -> bool:
@@ -189,7 +195,7 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
     Where the question asks for days, these come before the other answers.
     """
     return [
-        *_always_told(on, way, wish, asked.technical),
+        *_always_told(on, way, wish, asked.technical, {one.n for one in asked.facts}),
         *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
         _summaries(on, ()),
@@ -217,10 +223,17 @@ def _public_shelves(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> lis
     return found
 
 
-def _always_told(on: TierCounts, way: UnitStyle, wish: ContextRequest, technical: bool) -> list[Section]:
-    """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it."""
+def _always_told(
+    on: TierCounts, way: UnitStyle, wish: ContextRequest, technical: bool, found: Collection[int] = ()
+) -> list[Section]:
+    """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it.
+
+    What the question found comes first."""
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
-    told = sorted((one for one in important if one.weight >= ALWAYS_TOLD), key=lambda one: (not one.owner, -one.weight))
+    told = sorted(
+        (one for one in important if one.weight >= ALWAYS_TOLD),
+        key=lambda one: (not one.owner, one.n not in found, -one.weight),
+    )
     of_work = wish.wanted.of_work
     if of_work:
         from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named

@@ -31,6 +31,7 @@ from clawmem.model.search.priority import PriorityFactors, priority_factors
 from clawmem.model.search.ranking import meaning_share
 from clawmem.serving.context.commands import follow_up_commands
 from clawmem.serving.context.hits import ContextRequest, given
+from clawmem.serving.context.result import ItemReason
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
 from clawmem.serving.stale import sources_of
@@ -58,16 +59,6 @@ class ScopedFact(NamedTuple):
     factors: PriorityFactors
     at_pass: int
     stale: str | None = None
-
-
-class ItemReason(NamedTuple):
-    """Why a fact is in a context: its section and scope, the factors of its priority, and the pass that found it."""
-
-    id: str
-    section: str
-    scope: str | None
-    factors: PriorityFactors
-    at_pass: int
 
 
 def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[ScopedFact]:
@@ -114,7 +105,14 @@ def task_sections(on: TierCounts, way: UnitStyle, wish: ContextRequest, found: S
 def reasons(found: Sequence[ScopedFact]) -> tuple[ItemReason, ...]:
     """Return why each fact was found."""
     return tuple(
-        ItemReason(one.placed.fact.id, one.section, scope_of(one.placed.fact), one.factors, one.at_pass)
+        ItemReason(
+            one.placed.fact.id,
+            one.section,
+            scope_of(one.placed.fact),
+            one.factors.score,
+            one.factors._asdict(),
+            one.at_pass,
+        )
         for one in found
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, facts_in_rows
@@ -27,6 +28,9 @@ from clawmem.serving.recall.result import EVENTS
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
+if TYPE_CHECKING:
+    from clawmem.serving.context.connected import ConnectedFact
+
 # One hit of each kind for this many tokens, within limits: the lines of both kinds together are longer.
 _TOKENS_PER_ANSWER = 30
 _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
@@ -37,6 +41,13 @@ _EVENTS_FROM = 0.2
 # said about it gets the rest.
 ASKED_SHARE = 0.1
 _TWO_FACTS = 50
+# The most of the free budget for facts that answer the question together, and for facts connected with what was found:
+# a part of it, and a number of tokens.
+_CHAIN_SHARE = 0.5
+_UNFRAMED = 0.4  # of a small budget, what the frame and remarks leave at least
+_CONNECTED_SHARE, _CONNECTED_TOKENS = 0.5, 150
+# Whether one of so many facts has all words of the question decides whether a further pass looks for the others.
+_ANSWERING = 5
 # The tokens from which on a search by meaning may add lines.
 _WORTH_A_SEARCH = 30
 
@@ -55,13 +66,18 @@ class ContextRequest(NamedTuple):
 class QuestionHits(NamedTuple):
     """The results for a question: facts and events, best first, and the events that may be shown, as units.
 
-    `technical` means that the task is about software.
+    `technical` means that the task is about software. `chain` are the facts of further passes that answer the question
+    together with the first one. `further` gets all facts of further passes that are offered, by row.
+    `answered` means that one fact has all words of the question.
     """
 
     facts: Sequence[FactCandidate]
     heard: Sequence[Event]
     said: Sequence[Unit]
     technical: bool = False
+    chain: "Sequence[ConnectedFact]" = ()
+    further: "dict[int, ConnectedFact] | None" = None
+    answered: bool = False
 
 
 def find_hits(
@@ -75,11 +91,32 @@ def find_hits(
     hits, earlier = _search(vault, index, on, wish, counted)
     if not hits.facts and not hits.heard and has_vectors(vault):
         hits, earlier = _search(vault, index, on, wish, counted, by_meaning=True)
+    hits = _with_chain(vault, on, wish, hits._replace(further={}))
     asides = [replaced_remark(wanted, question, earlier)] if earlier else []
     if not hits.facts and not hits.heard:
         asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
     orders = orders_remark(len(hits.heard) - len(hits.said), follow_up_commands(wanted, question).recall)
     return hits, [*asides, *([orders] if orders else [])]
+
+
+def _with_chain(vault: Vault, on: TierCounts, wish: ContextRequest, hits: QuestionHits) -> QuestionHits:
+    """Return the hits with the facts first that answer the question together, if no fact has all of its words."""
+    rows = [one.n for one in hits.facts[:_ANSWERING]]
+    answering = set(rows)
+    for word in search_words(wish.question or ""):
+        answering = on.source.engine.having(answering, forms_of(word))
+    if answering:
+        return hits._replace(answered=True)
+    if not rows or wish.wanted.of_work:  # a context for work has passes of its own
+        return hits
+    from clawmem.serving.context.connected import answering_chain  # most questions need one pass
+
+    chain = answering_chain(vault, on, wish, hits.facts)
+    first = dict.fromkeys(n for one in chain for n in (one.via, one.n))
+    placed = tiers_of(on, first)
+    facts = public_facts(on, [placed[n] for n in first if n in placed], hits.technical)
+    rest = [one for one in hits.facts if one.n not in first]
+    return hits._replace(facts=[*facts, *rest], chain=chain, further={one.n: one for one in chain})
 
 
 def _search(
@@ -131,11 +168,17 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
     more = f"{follow_up_commands(wish.wanted, wish.question).recall} --limit {_answers_wanted(wish.budget)}"
     share = min(2 * ASKED_SHARE, max(ASKED_SHARE, _TWO_FACTS / wish.budget))
     units_of_facts = cache(lambda: fact_units(on, asked.facts, way))
+    if asked.chain:
+        linked = {n for one in asked.chain for n in (one.via, one.n)}
+        needed = sum(one.tokens for one in asked.facts if one.n in linked) + frame.title(frame.ASKED).tokens
+        share = max(share, min(_CHAIN_SHARE, needed / (_UNFRAMED * wish.budget)))
     sections = [
         Section(frame.ASKED, lambda tokens, shown: units_of_facts(), more, share=share, turn=2, assured=True),
         Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts),
     ]
     found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
+    if asked.facts and not wish.wanted.as_of and not wish.wanted.of_work:
+        found.append(_connected_section(vault, on, way, wish, asked, more))
     if not found or not has_vectors(vault):
         return found
 
@@ -148,6 +191,43 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
         return near() if tokens >= _WORTH_A_SEARCH else ()
 
     return [*found, Section(frame.CLOSE, units, more, extra=True)]
+
+
+def _connected_section(
+    vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits, more: str
+) -> Section:
+    """Return the section of facts about the things that the found facts name, each after the fact that names it."""
+
+    @cache
+    def pairs() -> list[tuple[Unit, Unit]]:
+        from clawmem.serving.context.connected import connected_facts  # only where room is left
+
+        known = {one.n for one in asked.facts}
+        found = connected_facts(vault, on, wish, asked.facts, known)
+        placed = tiers_of(on, {n for one in found for n in (one.via, one.n)})
+        allowed = {one.n for one in public_facts(on, list(placed.values()), asked.technical)}
+        chosen = [one for one in found if one.via in allowed and one.n in allowed]
+        if asked.further is not None:
+            asked.further.update((one.n, one) for one in chosen)
+        rows = list(dict.fromkeys(n for one in chosen for n in (one.via, one.n)))
+        unit_of = dict(zip(rows, fact_units(on, [placed[n] for n in rows], way), strict=True))
+        return [(unit_of[one.via], unit_of[one.n]) for one in chosen]
+
+    def units(tokens: int, shown: Shown) -> Sequence[Unit]:
+        most = min(tokens, _CONNECTED_TOKENS)
+        left, offered = most - frame.title(frame.CONNECTED).tokens, dict[int | str, Unit]()
+        if left < _WORTH_A_SEARCH:
+            return ()
+        for pair in pairs():
+            needed = [one for one in pair if one.key not in shown and one.key not in offered]
+            if (cost := sum(one.tokens for one in needed)) <= left:
+                left -= cost
+                offered |= {one.key: one for one in needed}
+        return list(offered.values())
+
+    if asked.answered:  # only what all other sections leave
+        return Section(frame.CONNECTED, units, more, extra=True)
+    return Section(frame.CONNECTED, units, more, share=min(_CONNECTED_SHARE, _CONNECTED_TOKENS / wish.budget), turn=5)
 
 
 def given(units: Sequence[Unit]) -> Callable[[int, Shown], Sequence[Unit]]:

@@ -108,3 +108,17 @@ def test_a_wrong_strategy_is_named(clawmem: Command, vault_root: Path) -> None:
     path = vault_root / "workflows" / "software.yaml"
     path.write_text(path.read_text() + "conflicts: oldest\n")
     assert "'conflicts' is 'oldest', but must be one of newest, confidence, ask" in clawmem("workflow", "check").out
+
+
+def test_a_later_value_from_the_same_person_replaces_without_a_strategy(clawmem: Command) -> None:
+    clawmem("remember", "Jane lives in Oslo.", *HOME, "--valid-from", "2024")
+    conflict = said(clawmem, "Jane lives in Bergen.")
+    assert conflict["why"] == "it is the newest, and the relation lives_in settles conflicts by `newest`"
+    assert states(clawmem) == {"Jane lives in Oslo.": "superseded", "Jane lives in Bergen.": "active"}
+
+
+@pytest.mark.parametrize("options", [("--agent", "bot"), ("--trust", "external"), ("--valid-from", "2020")])
+def test_an_agent_an_outsider_and_news_of_the_past_replace_nothing(clawmem: Command, options: tuple[str, ...]) -> None:
+    clawmem("remember", "Jane lives in Oslo.", *HOME, "--valid-from", "2024")
+    assert said(clawmem, "Jane lives in Bergen.", *options)["winner"] is None
+    assert states(clawmem)["Jane lives in Oslo."] == "active"
