@@ -112,6 +112,24 @@ def plan_approval(
     return _addition(work, proposal, fact, [one for one in targets if one is not latest], place, reason, beside)
 
 
+def plan_rejection(work: WriteScope, proposal: Proposal, reason: str | None) -> ApprovalPlan:
+    """Return the change that rejecting the proposal makes now: none, but for a conflict of two stored facts.
+
+    There, what is rejected is that the one fact holds instead of the other, so it was never true."""
+    nothing = ApprovalPlan((), (), {}, proposal.id)
+    if proposal.kind != "conflict" or proposal.does != SUPERSEDE or len(proposal.targets) != 2:
+        return nothing
+    try:
+        targets = [_target(work, one, proposal) for one in proposal.targets]
+    except Refused:
+        return nothing  # one of them was changed since: there is nothing to decide any more
+    rejected = _existing(proposal, targets)
+    if rejected is None:
+        return nothing
+    kept = next(one for one in targets if one is not rejected)
+    return _keeping(work, proposal, targets, kept.fact.id, reason)
+
+
 def _existing(proposal: Proposal, targets: Sequence[PlacedFact]) -> PlacedFact | None:
     """Return the target that already says what the proposal says, if any.
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted, Refused
-from clawmem.governance.approval import ApprovalPlan, plan_approval
+from clawmem.governance.approval import ApprovalPlan, plan_approval, plan_rejection
 from clawmem.governance.reviewers import Decider, check_decider, item_of, may_decide, reviewers_of
 from clawmem.index.refresh.refresh import open_index, refresh_outside_facts, run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
@@ -130,17 +130,20 @@ def approve(
 
 
 def reject(vault: Vault, reference: str, caller: Caller, reason: str) -> ReviewOutcome:
-    """Reject a proposal. The reason is stored with it. Raise NotPermitted if the caller may not decide it, and Refused
-    if the proposal was approved before."""
+    """Reject a proposal. The reason is stored with it.
+
+    Of a conflict of two stored facts, the one that was proposed to hold is withdrawn. Raise NotPermitted if the caller
+    may not decide it, and Refused if the proposal was approved before.
+    """
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
         proposal = _find(work, reference, REJECTED)
         if proposal.status == REJECTED:
             return _already_decided(work, proposal)
         who = check_decider(vault, work.index, proposal, caller)
-        decided = _decided(proposal, REJECTED, caller, because, who)
-        plan = with_effects(work, decided, ApprovalPlan((), (), {}, proposal.id))
-        return _committed(work, decided, plan, "rejected", who)
+        plan = plan_rejection(work, proposal, because)
+        decided = _decided(proposal, REJECTED, caller, because, who, plan.winner)
+        return _committed(work, decided, with_effects(work, decided, plan), "rejected", who)
 
 
 def _committed(work: WriteScope, decided: Proposal, plan: ApprovalPlan, word: str, who: Decider) -> ReviewOutcome:

@@ -401,3 +401,14 @@ def test_a_conflict_is_decided_for_the_older_fact(vault: Vault, caller: Caller) 
     assert now["Dana lives in Porto."].status == "active"
     assert now["Dana lives in Lisbon now."].superseded_by == old.id
     assert sound(vault, caller)
+
+
+def test_rejecting_a_conflict_of_stored_facts_withdraws_what_was_rejected(vault: Vault, caller: Caller) -> None:
+    home = keep(vault, caller, "Jane lives in Oslo.", subject="Jane", predicate="lives_in", object="Oslo")
+    outside = {"trust": "external", "source": "web:example.org"}
+    keep(vault, caller, "Jane lives in Rome.", subject="Jane", predicate="lives_in", object="Rome", **outside)
+    proposal = only(vault)
+    reject(vault, proposal.id, caller, "The page is about another Jane.")
+    found = {one.fact: one.status for one in facts_of(vault).values()}
+    assert found == {"Jane lives in Oslo.": "active", "Jane lives in Rome.": "superseded"}
+    assert facts_of(vault)[home.id].status == "active" and sound(vault, caller)
