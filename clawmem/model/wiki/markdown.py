@@ -15,7 +15,16 @@ from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
 from clawmem.model.wiki.escaping import markdown_text
 from clawmem.model.wiki.names import INDEX, relative_link
-from clawmem.model.wiki.page import EntityPage, FactPlace, PageEntry, PageLink, Premise, TopicPage, WikiClaim, WikiConflict
+from clawmem.model.wiki.page import (
+    EntityPage,
+    FactPlace,
+    PageEntry,
+    PageLink,
+    Premise,
+    TopicPage,
+    WikiClaim,
+    WikiConflict,
+)
 
 _SECTIONS = {
     "person": "People", "company": "Companies", "project": "Projects", "area": "Areas", "resource": "Resources",
