@@ -267,6 +267,19 @@ def test_a_person_decides_an_escalation(vault: Vault, caller: Caller, work: Path
     assert (entry["id"], entry["ruling"], entry["outcome"]) == (second.evaluation.id, "reject", "escalated")
 
 
+def test_an_escalation_ends_with_its_task_or_a_pass(vault: Vault, caller: Caller, work: Path) -> None:
+    done = _evaluated(vault, caller, work, "rule: exists README.md", "command: ./none")
+    _evaluated(vault, caller, work, "It is nice.", slug="rig")
+    later = caller._replace(now=caller.now + timedelta(hours=1))
+    move_task(vault, later, "rig", "reject", "It is not nice.")
+    page = vault.root / "tasks/paint.md"
+    page.write_text(page.read_text().replace("- [ ] command: ./none\n", ""))
+    assert evaluate(vault, later, "paint", str(work), work).evaluation.verdict == "pass"
+    first, second = sorted(read_proposals(vault).proposals, key=lambda one: one.id != (done.proposal or one).id)
+    assert first.decided and (first.status, first.decided.reason) == ("approved", "a later evaluation passed")
+    assert second.decided and (second.status, second.decided.reason) == ("rejected", "decided at the task")
+
+
 def test_a_decision_on_the_task_answers_the_escalation(vault: Vault, caller: Caller, work: Path) -> None:
     done = _evaluated(vault, caller, work, "It is nice.", "rule: exists README.md")
     later = caller._replace(now=caller.now + timedelta(hours=1))
