@@ -22,6 +22,7 @@ from clawmem.vault.state.wiki_state import STATE
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import check_pages
 from clawmem.wiki.compile import build_wiki
+from tests.conftest import Command
 
 JANE, BOAT = "areas/people/jane", "projects/boat"
 
@@ -236,3 +237,12 @@ def test_a_premise_that_does_not_hold_any_more_says_so(vault: Vault, caller: Cal
     assert f"  - Since The database is Postgres 14 ({db}) (withdrawn): a default of 14\n" in shown
     assert f"  - Since The crew has three people ({crew}) (replaced by {new})\n" in shown
     assert f"  - Since {db} (withdrawn)\n" in shown
+
+
+def test_a_dead_link_fails_the_check(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    assert clawmem("wiki", "check").code == 0
+    (vault.root / "wiki/notes.md").write_text("See [it](gone.md).\n")
+    done = clawmem("wiki", "check")
+    assert (done.code, "no page 'gone.md'" in done.out) == (1, True)
