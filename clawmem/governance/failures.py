@@ -135,7 +135,8 @@ def list_failures(vault: Vault, mode: str | None, agent: str | None, limit: int)
         find_mode(read_modes(vault), mode)
     found = [one for one in read_failures(vault) if mode in (None, one.mode) and agent in (None, one.agent)]
     # Of those of one second, the log has the last one last.
-    found = sorted(reversed(found), key=lambda one: one.timestamp, reverse=True)
+    found.reverse()
+    found.sort(key=lambda one: one.timestamp, reverse=True)
     return FailureList(tuple(found[:limit]), len(found))
 
 

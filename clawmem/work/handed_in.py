@@ -122,8 +122,8 @@ def _checked(work: WriteScope, path: str, record: Mapping[str, Any]) -> Draft:
 
 
 def lesson_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
-    """Return the fact of a lesson, with the keys of `lessons` in the schema of the end of a session. Without an agent, a person
-    teaches it."""
+    """Return the fact of a lesson, with the keys of `lessons` in the schema of the end of a session. Without an agent,
+    a person teaches it."""
     return {
         "fact": held["text"],
         "category": LESSON,
@@ -137,8 +137,8 @@ def lesson_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None) 
 
 
 def decision_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
-    """Return the fact of a decision, with the keys of `decisions` in the schema of the end of a session, and further `details`.
-    Without an agent, a person decides."""
+    """Return the fact of a decision, with the keys of `decisions` in the schema of the end of a session, and further
+    `details`. Without an agent, a person decides."""
     alternatives = [{"option": one} if isinstance(one, str) else dict(one) for one in held.get("alternatives") or ()]
     used = list(dict.fromkeys(held.get("used") or ()))
     links = [{"type": "depends_on", "to": one, "reason": "the decision rests on it"} for one in used]

@@ -41,8 +41,8 @@ class MadrPage(NamedTuple):
 class MadrDecision(NamedTuple):
     """What a page says: the decision, the reason, and the rejected options with their reasons (or '').
 
-    `details` are those of the fact, such as `context` and `decision_makers`. `date` is as written. `fact` is the id of the fact whose
-    export the page is. `left_out` names the parts that have no place in a fact."""
+    `details` are those of the fact, such as `context` and `decision_makers`. `date` is as written. `fact`
+    is the id of the fact whose export the page is. `left_out` names the parts that have no place in a fact."""
 
     decided: str
     why: str

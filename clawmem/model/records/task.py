@@ -99,8 +99,8 @@ def task_path(slug: str) -> str:
 
 
 def parse_task(data: bytes, path: str, yaml: Yaml) -> Task:
-    """Read a task. Raise Unreadable, naming line and key, if the front matter does not end, a value is none that the key
-    takes, or a box is wrong.
+    """Read a task. Raise Unreadable, naming line and key, if the front matter does not end, a value is none that the
+    key takes, or a box is wrong.
 
     A page without front matter is an open task with the title of its first heading."""
     page = page_text(data, path, yaml)
