@@ -348,6 +348,9 @@ def test_the_verb(clawmem: Command, vault: Vault, work: Path) -> None:
     assert (done.code, done.data["verdict"]) == (4, "escalate")
     assert clawmem("evaluate", "task", "paint", "--work", str(work)).code == 4
     assert clawmem("--json", "evaluate", "paint", f"--work={work}").data["proposal"] == done.data["proposal"]
+    shown = clawmem("review", "show", done.data["proposal"]).out
+    assert "approving closes the task as done" in shown and "task      paint\n" in shown
+    assert "\nevaluation eval_" in shown and "\nwork      boat\n" in shown
     assert clawmem("task", "close", "paint").code == 0
     report = clawmem("evaluate", "alignment", "--json").data
     assert (report["all"]["escalated"], report["kinds"]["rule"]["rate"], report["passes"]) == (1, 1.0, True)
