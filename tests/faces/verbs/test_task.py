@@ -115,6 +115,11 @@ def test_a_dry_run_says_so(clawmem: Command) -> None:
     assert clawmem("show", fact, "--json").data["fact"]["status"] == "active"
 
 
+def test_an_unknown_key_that_is_the_beginning_of_one_is_told(clawmem: Command) -> None:
+    done = clawmem("remember", "--jsonl", "-", given='{"fact": "The boat is red.", "related": ["projects/boat"]}\n')
+    assert "the key 'related' is unknown and has no effect; the key is 'related_entities'" in done.err
+
+
 def test_lines_that_are_no_task_are_counted(clawmem: Command) -> None:
     done = clawmem("task", "add", "-", given="- [ ] Buy paint\n- a plain bullet\n- [ ]\n")
     assert "2 lines" in done.err
