@@ -115,8 +115,8 @@ class Unreadable(ClawmemError):
         place = f"{path}:{line}" if line else path
         super().__init__(
             f"{place} cannot be read: {problem}.",
-            f"Repair the file by hand, or restore the last good version with "
-            f"`git checkout HEAD -- {path}`; `clawmem doctor` lists all such files.",
+            "Repair the file by hand, or restore the last good version with "
+            f"`git checkout HEAD -- {path}` if it was committed; `clawmem doctor` lists all such files.",
         )
         self.path = path
         self.line = line

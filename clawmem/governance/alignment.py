@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.memory.review.proposals import proposal_writes, read_proposals
+from clawmem.memory.review.escalations import BY_HAND, answered_escalations
+from clawmem.memory.review.proposals import proposal_writes
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.task_changes import A_PERSON, with_move
 from clawmem.memory.tasks import list_tasks
 from clawmem.memory.writing import writing
 from clawmem.model.kinds import file_kind
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
+from clawmem.model.proposals.proposal import APPROVED, Proposal
 from clawmem.model.records.alignment import (
     ALIGNMENT,
     AlignmentEntry,
@@ -34,9 +35,7 @@ from clawmem.model.records.task_moves import REJECT as REJECT_TASK
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-ESCALATION = "escalation"
 LEAST, BAR, WINDOW = "evaluate.confidence", "evaluate.agreement", "evaluate.decisions"
-BY_HAND = "by hand"
 
 
 class NewDecisions(NamedTuple):
@@ -131,7 +130,7 @@ def new_decisions(work: WriteScope) -> NewDecisions:
         entries.append(compared(evaluation, task.ruling, at, task.decided_by or BY_HAND, least))
         tasks[task.slug] = task
     writes = _log_writes(held, entries)
-    closed = [_closed(one, tasks[_task_of(one)], work.caller) for one in _open_escalations(work, tasks)]
+    closed = [proposal for task in tasks.values() for proposal in answered_escalations(work, task)]
     return NewDecisions(tuple(entries), {**writes, **proposal_writes(closed)})
 
 
@@ -160,26 +159,6 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
         entry = compared(evaluation, ruling, decided.at, decided.by, work.vault.settings.number(LEAST))
         writes |= _log_writes(held, [entry])
     return writes
-
-
-def open_escalation(work: WriteScope, slug: str) -> Proposal | None:
-    """Return the escalation of a task that waits for a person, or None."""
-    return next(iter(_open_escalations(work, [slug])), None)
-
-
-def _open_escalations(work: WriteScope, tasks: Iterable[str]) -> list[Proposal]:
-    wanted = set(tasks)
-    if not wanted:
-        return []
-    filed = read_proposals(work.vault, work.read).proposals
-    return [one for one in filed if one.kind == ESCALATION and one.status == OPEN and _task_of(one) in wanted]
-
-
-def _closed(proposal: Proposal, task: Task, caller: Caller) -> Proposal:
-    status = APPROVED if task.ruling == PASS else REJECTED
-    at = task.decided or stamp(caller.now)
-    decision = ReviewDecision(task.decided_by or BY_HAND, at, "decided at the task")
-    return proposal._replace(status=status, decided=decision)
 
 
 def _task_of(proposal: Proposal) -> str:

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, Refused
 from clawmem.governance.alignment import (
-    ESCALATION,
     LEAST,
     may_pass,
     new_decisions,
-    open_escalation,
     read_alignment,
     read_evaluations,
 )
 from clawmem.governance.allowed_commands import run_command
 from clawmem.governance.evaluator_work import Work, opened_work
+from clawmem.memory.review.escalations import ESCALATION, open_escalations
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.task_changes import mover, with_move
@@ -29,7 +28,14 @@ from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import new_id
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ReviewDecision, new_proposal_id
+from clawmem.model.proposals.proposal import (
+    APPROVED,
+    DECIDE,
+    REJECTED,
+    Proposal,
+    ReviewDecision,
+    new_proposal_id,
+)
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.criterion import (
@@ -155,16 +161,18 @@ def _record(scope: WriteScope, task: Task, work: str, results: tuple[CriterionRe
         work, found, verdict, reason, results, mover(scope).signed or mover(scope).name,
     )  # fmt: skip
     proposals = _escalated(scope, task, evaluation) if verdict == ESCALATE else ()
+    answered = _answered(scope, task, evaluation) if verdict != ESCALATE else []
     writes = {
         **decisions.writes,
         EVALUATIONS: render_evaluations([*evaluations, evaluation]),
-        **proposal_writes(proposals or _answered(scope, evaluation)),
+        **proposal_writes((*proposals, *answered)),
         **(_closing(task, evaluation) if verdict == PASS and vault.settings.flag(CLOSES) else {}),
     }
     said = trailers("evaluate", agent=caller.agent, session=caller.session)
     change = Change(
         subject_line("evaluate", f"tasks/{task.slug}", verdict), writes,
-        (*said, ("Evaluation", evaluation.id), *proposal_trailers(proposals)), author=agent_author(caller.agent),
+        (*said, ("Evaluation", evaluation.id), *proposal_trailers((*proposals, *answered))),
+        author=agent_author(caller.agent),
     )  # fmt: skip
     commit = scope.commit([change])[-1]
     return EvaluateResult(evaluation, next(iter(proposals), None), commit, scope.notices)
@@ -178,18 +186,16 @@ def _closing(task: Task, evaluation: Evaluation) -> dict[str, bytes | None]:
     return {closed.path: closed.page.encode()}
 
 
-def _answered(scope: WriteScope, evaluation: Evaluation) -> tuple[Proposal, ...]:
-    """Return the question of an earlier evaluation, closed: this one decided without a person."""
-    waiting = open_escalation(scope, evaluation.task)
-    if waiting is None:
-        return ()
-    why = f"a later evaluation decided: {evaluation.verdict}"
-    return (waiting._replace(status=REJECTED, decided=ReviewDecision(evaluation.id, evaluation.at, why)),)
+def _answered(scope: WriteScope, task: Task, evaluation: Evaluation) -> list[Proposal]:
+    """Return the escalations of earlier evaluations, which a later one that decides answers without a person."""
+    status = APPROVED if evaluation.verdict == PASS else REJECTED
+    decision = ReviewDecision(evaluation.id, evaluation.at, f"a later evaluation decided: {evaluation.verdict}")
+    return [one._replace(status=status, decided=decision) for one in open_escalations(scope, task.slug)]
 
 
 def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> tuple[Proposal, ...]:
     """Return the question for a person. One that waits already asks about this evaluation from now on."""
-    caller, waiting = scope.caller, open_escalation(scope, task.slug)
+    caller, waiting = scope.caller, next(iter(open_escalations(scope, task.slug)), None)
     taken = {one.id for one in read_proposals(scope.vault, scope.read).proposals}
     undecided = [one for one in evaluation.results if one.result == UNDECIDED] or evaluation.results
     details = {"task": task.slug, "evaluation": evaluation.id, "work": evaluation.work}

@@ -134,7 +134,9 @@ def list_failures(vault: Vault, mode: str | None, agent: str | None, limit: int)
     if mode is not None:
         find_mode(read_modes(vault), mode)
     found = [one for one in read_failures(vault) if mode in (None, one.mode) and agent in (None, one.agent)]
-    found.sort(key=lambda one: (one.timestamp, one.id), reverse=True)
+    # Of those of one second, the log has the last one last.
+    found.reverse()
+    found.sort(key=lambda one: one.timestamp, reverse=True)
     return FailureList(tuple(found[:limit]), len(found))
 
 

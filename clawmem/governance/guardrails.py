@@ -20,7 +20,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.pages.guardrail_page import holds_for
-from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.proposals.proposal import REJECTED, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import check_agent
 from clawmem.model.records.failure import FailureRecord
@@ -44,8 +44,8 @@ class GuardrailList(NamedTuple):
 
 
 class AddedGuardrail(NamedTuple):
-    """The stored guardrail with its outcome, or the proposal that waits for a person; and the commit, None if it was
-    known."""
+    """The stored guardrail with its outcome, or the proposal that waits for a person, or was `rejected` before; and the
+    commit, None if it was known."""
 
     guardrail: PlacedFact | None
     outcome: str
@@ -122,7 +122,8 @@ def add_guardrail(
             filed = ProposalWriter(work).file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {why}"))
             commits = work.commit([filed.change]) if filed.change else ()
             notices = (*known.notices, *work.notices, *([filed.notice] if filed.notice else []))
-            return AddedGuardrail(None, "proposed", filed.proposal, commits[-1] if commits else None, notices)
+            outcome = "rejected" if filed.proposal.status == REJECTED else "proposed"
+            return AddedGuardrail(None, outcome, filed.proposal, commits[-1] if commits else None, notices)
         planner = FactPlanner(work)
         stored, change = planner.plan(draft)
         commits = work.commit([change]) if change else ()

@@ -10,6 +10,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.health.configure import change_setting
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.language.text import with_article
 from clawmem.model.proposals.kinds import BY_KIND, KINDS
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.quarantine import orders_in
@@ -134,7 +135,8 @@ def _agent_decider(vault: Vault, proposal: Proposal, item: RoutedItem, agent: st
     who = f"{all_of_names(named)} may" if named else "a person may"
     if not BY_KIND[proposal.kind].delegable:
         raise NotPermitted(
-            f"Only {who} decide about a {proposal.kind}, and {agent} is an agent; {delegation_refusal(proposal.kind)}.",
+            f"Only {who} decide about {with_article(proposal.kind)}, and {agent} is an agent;"
+            f" {delegation_refusal(proposal.kind)}.",
             A_PERSON_DECIDES,
         )
     delegations = read_delegations(vault.settings.words(DELEGATIONS))

@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from clawmem.memory.leases import MINUTES, claims_in_force, is_registered, own_claims, read_claims, with_claims
+from clawmem.memory.review.escalations import answered_escalations
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
@@ -37,7 +39,8 @@ class ChangedTask(NamedTuple):
 def move_task(
     vault: Vault, caller: Caller, reference: str, move: str, reason: str | None = None, evaluator: str | None = None
 ) -> ChangedTask:
-    """Move a task: `take`, `release`, `submit`, `close`, `reject` or `reopen`, as `task_moves` decides.
+    """Move a task: `take`, `release`, `submit`, `close`, `reject` or `reopen`, as `task_moves` decides. An escalation
+    of a task that is closed gets the same decision.
 
     With `evaluator`, an evaluation decides in that name, also where an agent runs it. Raise NotFound, AmbiguousId,
     Unreadable, Refused or NotPermitted before anything is written."""
@@ -48,7 +51,9 @@ def move_task(
         task = with_move(before, move, who, said, move == TAKE and holder_is_gone(work, before))
         writes = _claim_writes(work, task, move)
         change = task_change(work.caller, move, task, move_words(task, move, said))
-        change = change._replace(writes={**(change.writes if task != before else {}), **writes})
+        answered = answered_escalations(work, task) if task.ruling is not None else []
+        written = {**(change.writes if task != before else {}), **writes, **proposal_writes(answered)}
+        change = change._replace(writes=written, trailers=(*change.trailers, *proposal_trailers(answered)))
         commit = work.commit([change])[-1] if change.writes else None
         return ChangedTask(task, before, commit, (*work.notices, *_unchecked(task, move)))
 

@@ -6,20 +6,23 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
-from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.index.search.lookup import PlacedFact, by_ids, find_fact
+from clawmem.index.tables.store import Index
 from clawmem.memory.facts.daily_limit import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
+from clawmem.memory.permission import may_read
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
-from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact, FactLink
-from clawmem.model.facts.precedents import DECISION, goes_against, with_outcome
+from clawmem.model.facts.precedents import DECISION, DECISION_MAKERS, goes_against, with_outcome
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import check_statement
+from clawmem.model.language.text import check_statement, normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.vault.commit.secret_gate import allowed
@@ -54,12 +57,26 @@ def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> Added
     given = {key: value for key, value in record.items() if value not in (None, [], {})}
     draft = without_secrets(vault, draft_from_record(given, caller.now))
     with writing(vault, caller, str(record["category"]), eager=True) as work:
+        draft = _with_decision_maker(work, draft)
         check_daily_limit(work, int(draft.fact.category == "lesson"))
         against = precedents_against(work, draft.fact)
         fact, change = FactPlanner(work).plan(draft._replace(fact=with_contradictions(work, draft.fact, against)))
         commits = work.commit([change]) if change else ()
         notices = (*work.notices, *(contradiction_notice(one, why) for one, why in against))
         return AddedRecord(fact, tuple(against), commits[-1] if commits else None, notices)
+
+
+def known_decision(vault: Vault, caller: Caller, reference: str, words: str) -> AddedRecord | None:
+    """Return a stored decision that the caller may read, if it says the same as `words`, else None."""
+
+    def known(index: Index) -> AddedRecord | None:
+        placed = by_ids(index, [reference]).get(reference)
+        if placed is None or placed.fact.category != DECISION or not may_read(caller, placed.entity):
+            return None
+        same = normal(placed.fact.fact) == normal(words)
+        return AddedRecord(RememberedFact(placed.fact, placed.entity, "noop"), (), None) if same else None
+
+    return run_query(vault, known)
 
 
 def record_outcome(
@@ -83,6 +100,15 @@ def record_outcome(
         said = f"{outcome}: {fact.fact}"
         commit = work.commit([fact_change(caller, "decision outcome", placed.entity, said, writes, [fact])])[-1]
         return RecordedOutcome(fact, placed.entity, commit, work.notices)
+
+
+def _with_decision_maker(work: WriteScope, draft: Draft) -> Draft:
+    """Return a person's decision with the name of the person, unless it names its decision makers."""
+    details = draft.fact.details or {}
+    person = work.person() if draft.fact.category == DECISION and work.caller.agent is None else None
+    if person is None or DECISION_MAKERS in details:
+        return draft
+    return draft._replace(fact=draft.fact._replace(details={**details, DECISION_MAKERS: person.name}))
 
 
 def precedents_against(work: WriteScope, fact: Fact) -> list[tuple[PlacedFact, str]]:

@@ -95,14 +95,21 @@ def joined(changes: Sequence[Change], change: Change) -> Change:
 def _drafts(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> Iterable[tuple[str, Draft]]:
     for at, held in enumerate(document.get("lessons") or ()):
         path = f"lessons[{at}]"
-        yield path, _checked(work, path, lesson_record(held if isinstance(held, Mapping) else {"text": held}, scope))
+        yield (
+            path,
+            _checked(
+                work,
+                path,
+                lesson_record(held if isinstance(held, Mapping) else {"text": held}, scope, work.caller.agent),
+            ),
+        )
     for at, held in enumerate(document.get("decisions") or ()):
         path = f"decisions[{at}]"
-        yield path, _checked(work, path, decision_record(held, scope))
+        yield path, _checked(work, path, decision_record(held, scope, work.caller.agent))
     for at, held in enumerate(document.get("knowledge") or ()):
         path = f"knowledge[{at}]"
         record = {"fact": held["claim"], "entity": held["entity"], "confidence": held.get("confidence")}
-        record |= {"source": held.get("source") or _source(scope), **scope.values()}
+        record |= {"source": held.get("source") or _source(scope, work.caller.agent), **scope.values()}
         yield path, _checked(work, path, record)
 
 
@@ -114,22 +121,24 @@ def _checked(work: WriteScope, path: str, record: Mapping[str, Any]) -> Draft:
         raise InvalidInput(f"{path}: {problem.message}", problem.hint) from None
 
 
-def lesson_record(held: Mapping[str, Any], scope: WorkScope) -> dict[str, Any]:
-    """Return the fact of a lesson, with the keys of `lessons` in the schema of the end of a session."""
+def lesson_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
+    """Return the fact of a lesson, with the keys of `lessons` in the schema of the end of a session. Without an agent,
+    a person teaches it."""
     return {
         "fact": held["text"],
         "category": LESSON,
         "entity": held.get("entity") or scope.entity(),
         "tags": held.get("tags"),
         "importance": held.get("importance"),
-        "source": _source(scope),
+        "source": _source(scope, agent),
         "details": _said({"because": held.get("because"), **_where(scope)}),
         **scope.values(held.get("scope")),
     }
 
 
-def decision_record(held: Mapping[str, Any], scope: WorkScope) -> dict[str, Any]:
-    """Return the fact of a decision, with the keys of `decisions` in the schema of the end of a session."""
+def decision_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
+    """Return the fact of a decision, with the keys of `decisions` in the schema of the end of a session, and further
+    `details`. Without an agent, a person decides."""
     alternatives = [{"option": one} if isinstance(one, str) else dict(one) for one in held.get("alternatives") or ()]
     used = list(dict.fromkeys(held.get("used") or ()))
     links = [{"type": "depends_on", "to": one, "reason": "the decision rests on it"} for one in used]
@@ -140,13 +149,14 @@ def decision_record(held: Mapping[str, Any], scope: WorkScope) -> dict[str, Any]
         "category": DECISION,
         "entity": held.get("entity") or scope.entity(),
         "tags": held.get("tags"),
-        "source": _source(scope),
+        "source": _source(scope, agent),
         "links": links,
         "details": _said(
             {
                 "decided": held["decided"],
                 "why": held["why"],
                 "alternatives": alternatives,
+                **(held.get("details") or {}),
                 **_where(scope),
                 "workflow": scope.workflow,
             }
@@ -163,8 +173,8 @@ def _said(held: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in held.items() if value not in (None, "", [], {})}
 
 
-def _source(scope: WorkScope) -> str:
-    return f"session:{scope.session}" if scope.session else "agent"
+def _source(scope: WorkScope, agent: str | None) -> str:
+    return f"session:{scope.session}" if scope.session else "agent" if agent else "user"
 
 
 def _guardrails(
@@ -179,7 +189,7 @@ def _guardrails(
         record = {
             "fact": one["rule"],
             "category": GUARDRAIL,
-            "source": _source(scope),
+            "source": _source(scope, work.caller.agent),
             "trust": "agent" if work.caller.agent else None,
             "agent": work.caller.agent,
             "details": _said(

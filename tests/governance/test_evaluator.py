@@ -282,6 +282,19 @@ def test_a_later_verdict_closes_the_escalation(vault: Vault, caller: Caller, wor
     assert (kind.waiting, kind.decided) == (0, 0), "no person decided"
 
 
+def test_an_escalation_ends_with_its_task_or_a_pass(vault: Vault, caller: Caller, work: Path) -> None:
+    done = _evaluated(vault, caller, work, "rule: exists README.md", "command: ./none")
+    _evaluated(vault, caller, work, "It is nice.", slug="rig")
+    later = caller._replace(now=caller.now + timedelta(hours=1))
+    move_task(vault, later, "rig", "reject", "It is not nice.")
+    page = vault.root / "tasks/paint.md"
+    page.write_text(page.read_text().replace("- [ ] command: ./none\n", ""))
+    assert evaluate(vault, later, "paint", str(work), work).evaluation.verdict == "pass"
+    first, second = sorted(read_proposals(vault).proposals, key=lambda one: one.id != (done.proposal or one).id)
+    assert first.decided and (first.status, first.decided.reason) == ("approved", "a later evaluation decided: pass")
+    assert second.decided and (second.status, second.decided.reason) == ("rejected", "decided at the task")
+
+
 def test_a_decision_on_the_task_answers_the_escalation(vault: Vault, caller: Caller, work: Path) -> None:
     done = _evaluated(vault, caller, work, "It is nice.", "rule: exists README.md")
     later = caller._replace(now=caller.now + timedelta(hours=1))
@@ -350,6 +363,9 @@ def test_the_verb(clawmem: Command, vault: Vault, work: Path) -> None:
     assert (done.code, done.data["verdict"]) == (4, "escalate")
     assert clawmem("evaluate", "task", "paint", "--work", str(work)).code == 4
     assert clawmem("--json", "evaluate", "paint", f"--work={work}").data["proposal"] == done.data["proposal"]
+    shown = clawmem("review", "show", done.data["proposal"]).out
+    assert "approving closes the task as done" in shown and "task      paint\n" in shown
+    assert "\nevaluation eval_" in shown and "\nwork      boat\n" in shown
     assert clawmem("task", "close", "paint").code == 0
     report = clawmem("evaluate", "alignment", "--json").data
     assert (report["all"]["escalated"], report["kinds"]["rule"]["rate"], report["passes"]) == (1, 1.0, True)

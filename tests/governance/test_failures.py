@@ -152,3 +152,8 @@ def test_an_unknown_mode_and_a_credential_are_refused(vault: Vault, at: Clock) -
     with pytest.raises(SecretFound):
         record_failure(vault, "loop", at(), "The key is AKIAIOSFODNN7EXAMPL2 for AWS.")
     assert not (vault.root / LOG_PATH).exists()
+
+
+def test_failures_of_one_second_are_listed_last_first(vault: Vault, caller: Caller) -> None:
+    made = [record_failure(vault, "loop", caller, f"time {at}").record.id for at in range(5)]
+    assert [one.id for one in list_failures(vault, None, None, 9).failures] == made[::-1]

@@ -108,6 +108,18 @@ def test_an_agent_s_guardrail_waits_for_a_person(vault: Vault, caller: Caller) -
     assert not (vault.root / GLOBAL).exists()
 
 
+def test_a_rejected_rule_is_not_proposed_again_and_says_so(clawmem: Command) -> None:
+    words = ("guardrail", "add", "Never push to main.", "--why", "x", "--agent", "coder")
+    proposal = clawmem(*words, "--for", "ann", "--evidence", "fail_1", "--json").data["proposal"]
+    shown = clawmem("review", "show", proposal).out
+    assert "binds     ann\n" in shown and "evidence  fail_1\n" in shown
+    clawmem("review", "reject", proposal, "--reason", "It is too broad.")
+    again = clawmem(*words)
+    assert again.out.startswith("not filed, because it was rejected before by Ada Person")
+    assert "(It is too broad.)" in again.out
+    assert clawmem("review", "list", "--json").data["proposals"] == []
+
+
 def test_retracting_and_superseding_change_the_page_in_the_same_commit(vault: Vault, caller: Caller) -> None:
     one, two = added(vault, caller), added(vault, caller, "Ask before a force push.", agents=["coder"])
     assert one.guardrail is not None and two.guardrail is not None

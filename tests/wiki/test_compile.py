@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
+from clawmem.governance.claims import confirm
 from clawmem.memory.entities.entities import rename_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract, supersede
@@ -21,6 +22,7 @@ from clawmem.vault.state.wiki_state import STATE
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import check_pages
 from clawmem.wiki.compile import build_wiki
+from tests.conftest import Command
 
 JANE, BOAT = "areas/people/jane", "projects/boat"
 
@@ -214,3 +216,33 @@ class _History:
     def _supersede(self, fact: str) -> None:
         draft = draft_from_record({"fact": f"Number {len(self.facts)} is what holds."}, self.caller.now)
         self.facts.append(supersede(self.vault, fact, draft, self.caller).facts[0].fact.id)
+
+
+def test_a_premise_that_does_not_hold_any_more_says_so(vault: Vault, caller: Caller) -> None:
+    db = add(vault, caller, "The database is Postgres 14.", BOAT)
+    crew = add(vault, caller, "The crew has three people.", BOAT)
+    needs = add(vault, caller, "Migrations need a superuser.", BOAT)
+    said = add(vault, caller, f"Since [[{db}]], we use pgcrypto.", BOAT)
+    link(vault, needs, "depends_on", db, caller, "a default of 14")
+    link(vault, needs, "depends_on", crew, caller)
+    build_wiki(vault, caller)
+    assert page(vault, BOAT).count(f"  - Since {db}\n") == 1, "the sentence has the words of its premise already"
+    retract(vault, db, caller, "it is MySQL")
+    four = draft_from_record({"fact": "The crew has four people."}, caller.now)
+    new = supersede(vault, crew, four, caller).facts[0].fact.id
+    confirm(vault, needs, caller)
+    confirm(vault, said, caller)
+    build_wiki(vault, caller)
+    shown = page(vault, BOAT)
+    assert f"  - Since The database is Postgres 14 ({db}) (withdrawn): a default of 14\n" in shown
+    assert f"  - Since The crew has three people ({crew}) (replaced by {new})\n" in shown
+    assert f"  - Since {db} (withdrawn)\n" in shown
+
+
+def test_a_dead_link_fails_the_check(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    assert clawmem("wiki", "check").code == 0
+    (vault.root / "wiki/notes.md").write_text("See [it](gone.md).\n")
+    done = clawmem("wiki", "check")
+    assert (done.code, "no page 'gone.md'" in done.out) == (1, True)

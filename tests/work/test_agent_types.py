@@ -50,14 +50,14 @@ def test_a_learner_has_a_daily_limit(vault: Vault, caller: Caller) -> None:
     _settle(vault, "    type: learner\n    lessons_per_day: 3\n")
     ada = caller._replace(agent="ada")
     for at in range(2):
-        add_record(vault, lesson_record({"text": f"Lesson {at}."}, WorkScope()), ada)
+        add_record(vault, lesson_record({"text": f"Lesson {at}."}, WorkScope(), "ada"), ada)
     session = start_session(vault, ada).record.id
     two = {**EXAMPLE, "lessons": ["Lesson two.", "Lesson three."]}
     with pytest.raises(Refused, match="3 lessons a day; 2 are stored, and 2 more came"):
         end_session(vault, ada, two, session)
     end_session(vault, ada, {**two, "lessons": ["Lesson two."]}, session)
     with pytest.raises(Refused):
-        add_record(vault, lesson_record({"text": "One too many."}, WorkScope()), ada)
+        add_record(vault, lesson_record({"text": "One too many."}, WorkScope(), "ada"), ada)
     with pytest.raises(Refused):
         remember(vault, [draft_from_record({"fact": "By another way.", "category": "lesson"}, caller.now)], ada)
-    add_record(vault, lesson_record({"text": "Another agent's."}, WorkScope()), caller._replace(agent="bob"))
+    add_record(vault, lesson_record({"text": "Another agent's."}, WorkScope(), "bob"), caller._replace(agent="bob"))

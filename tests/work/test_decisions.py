@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,11 @@ SOFTWARE = WorkScope("software", "/src/upload", "large files", "plan")
 
 
 def _decide(vault: Vault, caller: Caller, held: dict[str, Any], scope: WorkScope = SOFTWARE) -> Any:
-    return add_record(vault, decision_record(held, scope), caller)
+    return add_record(vault, decision_record(held, scope, caller.agent), caller)
 
 
 def test_a_decision_keeps_what_it_rests_on(vault: Vault, caller: Caller) -> None:
-    used = add_record(vault, lesson_record({"text": "Memory is small."}, SOFTWARE), caller).fact.fact
+    used = add_record(vault, lesson_record({"text": "Memory is small."}, SOFTWARE, None), caller).fact.fact
     done = _decide(vault, caller, {**UPLOADS, "used": [used.id]})
     fact = done.fact.fact
     assert (fact.category, fact.scope, fact.workflow, fact.project) == (
@@ -45,7 +46,13 @@ def test_a_decision_keeps_what_it_rests_on(vault: Vault, caller: Caller) -> None
         "/src/upload",
     )
     assert [(link.type, link.to) for link in fact.links] == [("depends_on", used.id)]
-    assert fact.details == {**UPLOADS, "task": "large files", "stage": "plan", "workflow": "software"}
+    assert fact.details == {
+        **UPLOADS,
+        "task": "large files",
+        "stage": "plan",
+        "workflow": "software",
+        "decision_makers": "Ada Person",
+    }
 
 
 def test_a_decision_against_a_precedent_is_linked_and_says_so(vault: Vault, caller: Caller) -> None:
@@ -99,7 +106,7 @@ def test_what_cannot_be_stored_is_refused(vault: Vault, caller: Caller, act: Any
 
 
 def test_an_outcome_is_of_a_decision(vault: Vault, caller: Caller) -> None:
-    lesson = add_record(vault, lesson_record({"text": "Memory is small."}, SOFTWARE), caller).fact.fact
+    lesson = add_record(vault, lesson_record({"text": "Memory is small."}, SOFTWARE, None), caller).fact.fact
     with pytest.raises(Refused, match="no decision"):
         record_outcome(vault, lesson.id, "worked", caller)
 
@@ -153,3 +160,76 @@ def test_decisions_go_out_as_madr_and_come_in_again(vault: Vault, clawmem: Comma
     ):
         wrong = clawmem("decision", "add", *words)
         assert (wrong.code, said in wrong.err) == (2, True), wrong
+
+
+def test_what_a_person_records_names_the_person(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
+    git = ("git", "-C", str(vault.root), "config", "user.name")
+    subprocess.run([*git, "Pat"], check=True)
+    (made,) = clawmem("decision", "add", "Use Go.", "--why", "One binary.", "--json").data["facts"]
+    (lesson,) = clawmem("lesson", "add", "Pin the images.", "--json").data["facts"]
+    (of_agent,) = clawmem("lesson", "add", "Run the tests.", "--json", "--agent", "ann").data["facts"]
+    assert [one["source"] for one in (made, lesson, of_agent)] == ["user", "user", "agent"]
+    assert made["details"]["decision_makers"] == "Pat"
+    clawmem("decision", "export", str(tmp_path / "adr"))
+    page = tmp_path / "adr" / "0001-use-go.md"
+    assert 'decision-makers: "Pat"\n' in page.read_text()
+    again = clawmem("decision", "add", "--from-madr", str(page), "-e", "projects/other", "--json").data
+    assert (again["outcome"], again["facts"][0]["id"]) == (["noop"], made["id"])
+
+
+MADR = """---
+status: accepted
+date: 2025-03-01
+decision-makers: [Ann, Bob]
+consulted: Carl
+---
+# Deploy the shop
+
+## Context and Problem Statement
+
+Hosts differ.
+
+## Decision Drivers
+
+* Cost
+* Speed
+
+## Considered Options
+
+* Containers
+* A PaaS
+
+## Decision Outcome
+
+Chosen option: "Containers", because they are the same everywhere.
+
+### Consequences
+
+* Good, because it is portable
+
+### Confirmation
+
+A test deploys it.
+"""
+
+
+def test_a_page_is_kept_whole_or_says_what_is_left_out(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
+    (tmp_path / "my.md").write_text(MADR)
+    done = clawmem("decision", "add", "--from-madr", str(tmp_path / "my.md"), "--json")
+    (made,) = done.data["facts"]
+    assert made["valid_from"] == "2025-03-01"
+    assert made["details"] == {
+        "decided": "Deploy the shop: Containers",
+        "why": "they are the same everywhere",
+        "alternatives": [{"option": "A PaaS"}],
+        "option": "Containers",
+        "decision_makers": "Ann, Bob",
+        "context": "Hosts differ.",
+        "drivers": ["Cost", "Speed"],
+        "consequences": ["Good, because it is portable"],
+    }
+    assert any("consulted, Confirmation" in one for one in done.json["notices"])
+    clawmem("decision", "export", str(tmp_path / "adr"))
+    (page,) = (tmp_path / "adr").iterdir()
+    for line in ("Hosts differ.", "* Speed", "* Good, because it is portable", 'decision-makers: "Ann, Bob"'):
+        assert f"{line}\n" in page.read_text()

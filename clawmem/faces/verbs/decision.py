@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -19,8 +22,11 @@ from clawmem.faces.parts.records_of_work import (
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.facts.precedents import DECISION, DECISION_OUTCOMES
 from clawmem.model.language.text import counted
-from clawmem.work.decisions import add_record, record_outcome
-from clawmem.work.handed_in import decision_record
+from clawmem.work.decisions import add_record, known_decision, record_outcome
+from clawmem.work.handed_in import WorkScope, decision_record
+
+if TYPE_CHECKING:
+    from clawmem.model.pages.madr import MadrDecision
 
 
 def add(
@@ -38,15 +44,17 @@ def add(
     project: str | None,
 ) -> Answer:
     """Store a decision. It is never edited: add its outcome later, or supersede it. One that goes against an earlier
-    decision in its scope is linked to it. With --from-madr, the decision, the reason and the rejected options are those
-    of a MADR page."""
+    decision in its scope is linked to it. With --from-madr, all of it is that of a MADR page; what a decision has no
+    place for is named. An exported page that says what its fact says adds nothing."""
+    place = work_scope(call, workflow, scope, project)
     if from_madr is not None:
         if decided or why or alternatives:
             raise InvalidInput(
                 "--from-madr cannot be combined with a decision, --why or --alternative.", "The page has all of them."
             )
-        decided, why, alternatives = _from_page(call, from_madr)
-    place = work_scope(call, workflow, scope, project)
+        return _add_page(
+            call, from_madr, {"used": used, "against": against, "entity": entity, "tags": tags, "scope": scope}, place
+        )
     if not decided or not why:
         missing = "The decision" if not decided else "The reason, --why,"
         raise InvalidInput(f"{missing} is missing.", "Example: clawmem decision add 'Stream.' --why 'Memory grew.'")
@@ -54,12 +62,39 @@ def add(
         dict(zip(("option", "why"), map(str.strip, one.split(": ", 1)), strict=False)) for one in alternatives or ()
     ]
     held = {"decided": decided, "why": why, "alternatives": options, "used": used, "against": against, "entity": entity}
-    record = decision_record({**held, "tags": tags, "scope": scope}, place)
-    return added(add_record(call.runtime.vault(), record, call.runtime.caller()))
+    caller = call.runtime.caller()
+    record = decision_record({**held, "tags": tags, "scope": scope}, place, caller.agent)
+    return added(add_record(call.runtime.vault(), record, caller))
 
 
-def _from_page(call: Call, file: str) -> tuple[str, str, list[str]]:
-    """The decision, the reason and the rejected options of a MADR page."""
+def _add_page(call: Call, file: str, given: Mapping[str, Any], place: WorkScope) -> Answer:
+    """Store the decision of a MADR page, unless the page is the export of a decision that the vault has."""
+    page = _read_page(call, file)
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    known = known_decision(vault, caller, page.fact, page.decided) if page.fact else None
+    if known is not None:
+        return added(known)
+    options = [{"option": one, "why": why} if why else {"option": one} for one, why in page.alternatives]
+    held = {**given, "decided": page.decided, "why": page.why, "alternatives": options, "details": page.details}
+    record = decision_record(held, place, caller.agent)
+    said = [f"left out, because a decision has no place for it: {', '.join(page.left_out)}"] if page.left_out else []
+    if page.date and _is_day(page.date):
+        record["valid_from"] = page.date
+    elif page.date:
+        said.append(f"left out, because it is no day: date {page.date}")
+    answer = added(add_record(vault, record, caller))
+    return answer._replace(notices=(*answer.notices, *said))
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _read_page(call: Call, file: str) -> MadrDecision:
+    """The decision of a MADR page whose decision holds."""
     from clawmem.faces.parts.reading import file_or_stdin
     from clawmem.model.pages.madr import read_madr
 
@@ -72,7 +107,7 @@ def _from_page(call: Call, file: str) -> tuple[str, str, list[str]]:
             f"{file}: the status is '{page.status}', so the page has no decision that holds.",
             "A page with the status accepted can be added.",
         )
-    return page.decided, page.why, [f"{one}: {why}" if why else one for one, why in page.alternatives]
+    return page
 
 
 def export(call: Call, target: str, entity: str | None, force: bool) -> Answer:

@@ -63,7 +63,11 @@ def add(
         "commit": done.commit,
     }
     line = f"{done.outcome}  {placed.fact.id}  {placed.fact.fact}" if placed else ""
-    if done.proposal is not None:
+    if done.proposal is not None and done.outcome == "rejected":
+        decided = done.proposal.decided
+        who = f" by {decided.by}" + (f" ({decided.reason})" if decided.reason else "") if decided else ""
+        line = f"not filed, because it was rejected before{who}: {done.proposal.id}  {done.proposal.says}"
+    elif done.proposal is not None:
         line = f"proposed, waits for a person: {done.proposal.id}  {done.proposal.says}"
     return Answer(data, [line], done.notices)
 

@@ -32,8 +32,9 @@ def add(
 ) -> Answer:
     """Store a rule for next time. In a session, it has the session's scope."""
     held = {"text": text, "because": because, "entity": entity, "tags": tags, "importance": importance, "scope": scope}
-    record = lesson_record(held, work_scope(call, workflow, scope, project))
-    return added(add_record(call.runtime.vault(), record, call.runtime.caller()))
+    caller = call.runtime.caller()
+    record = lesson_record(held, work_scope(call, workflow, scope, project), caller.agent)
+    return added(add_record(call.runtime.vault(), record, caller))
 
 
 def accept(call: Call, fact: str, reason: str | None) -> Answer:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from clawmem import __version__
-from clawmem.errors import DONE, REFUSED, NoVault
+from clawmem.errors import DONE, REFUSED, IncompleteAnswer, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.governance.principles import check_files, find_principle, read_principles, read_principles_file
@@ -26,8 +26,9 @@ def check(call: Call, path: str | None, file: str | None, sarif: bool) -> Answer
     vault = _vault(call) if any(one.command for one in principles) else None
     done = check_files(principles, runtime.working_folder / (path or "."), runtime.environment, vault)
     data = {"findings": [one._asdict() for one in done.findings], "checked": done.checked}
+    not_run = [one for one in done.notices if isinstance(one, IncompleteAnswer)]
     if sarif:
-        lines = json.dumps(sarif_log(done.findings, principles, __version__), indent=1).split("\n")
+        lines = json.dumps(sarif_log(done.findings, principles, __version__, not_run), indent=1).split("\n")
     else:
         lines = [f"{one.path}:{one.line}: {one.principle}: {_said(one)}" for one in done.findings]
     broken = counted(len(done.findings), "line") + (" breaks" if len(done.findings) == 1 else " break")

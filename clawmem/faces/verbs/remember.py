@@ -29,8 +29,9 @@ from clawmem.model.language.text import counted
 
 
 def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> Answer:
-    """A fact that is already known is reinforced instead of repeated. Each fact is one commit. `--jsonl` names the
-    input here; for the answer as records, write it before the verb: clawmem --jsonl remember."""
+    """A fact that is already known is reinforced instead of repeated. Each fact is one commit. In `Since [[premise]],
+    ...`, the bracket names a fact by its id or words, and the new fact rests on it; so after `because`, `given`, `as`.
+    `--jsonl` names the input here; for the answer as records, write it before the verb: clawmem --jsonl remember."""
     caller = call.runtime.caller()
     given |= _scope(call, given)
     if jsonl is not None:

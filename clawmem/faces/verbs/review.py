@@ -15,8 +15,11 @@ from clawmem.governance.review import ProposalDetails, ReviewOutcome, list_propo
 from clawmem.governance.review import approve as approve_act
 from clawmem.governance.review import reject as reject_act
 from clawmem.governance.review import trust as trust_act
+from clawmem.memory.review.escalations import ESCALATION
 from clawmem.model.facts.catalog import STRATEGIES
+from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.pages.guardrail_page import agents_of
 from clawmem.model.proposals.kinds import KINDS, PROPOSAL_KINDS
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.proposal_file import proposal_to_record
@@ -176,6 +179,10 @@ def _action_lines(one: Proposal) -> Iterator[str]:
     if one.worth:
         reasons = "; ".join(one.worth.reasons)
         yield f"does      promote it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
+    elif one.kind == ESCALATION:
+        about = one.details or {}
+        yield "does      decide: approving closes the task as done, rejecting closes it as rejected"
+        yield from (f"{key:<9} {about[key]}" for key in ("task", "evaluation", "work") if about.get(key))
     elif one.fact:
         where = f" to {one.entity}" if one.entity else ""
         yield f"does      {one.does}{where}: {one.fact.fact}"
@@ -188,6 +195,10 @@ def _action_lines(one: Proposal) -> Iterator[str]:
         yield f"does      write in {one.line.page}: {one.line.text}"
     else:
         yield f"does      {one.does}"
+    if one.fact and one.fact.category == GUARDRAIL:
+        yield f"binds     {', '.join(agents_of(one.fact)) or 'everybody'}"
+        led = (one.fact.details or {}).get("evidence") or ()
+        yield from (f"evidence  {each}" for each in led)
     if one.fact and one.fact.source_text:
         yield f'evidence  "{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
 

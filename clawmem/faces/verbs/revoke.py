@@ -53,16 +53,17 @@ def revoke(
 
 def _lines(done: RevokeResult, dry_run: bool) -> list[str]:
     said = {"retracted": "withdrawn", "restored": "active again", "updated": "relinked"}
+    would = "would be " if dry_run else ""
     lines = [
-        f"{said[outcome]}: {fact_line(one.fact, one.entity)}"
+        f"{would}{said[outcome]}: {fact_line(one.fact, one.entity)}"
         for outcome, one in zip(done.outcome, done.facts, strict=True)
     ]
     for one, entity in done.dependents:
         lines.append(f"not changed, though it {_HOW[one.relation]} {one.of}: {fact_line(one.fact, entity)}")
-    lines += [f"closed: {one.id}  {one.says}" for one in done.proposals]
+    lines += [f"{would}closed: {one.id}  {one.says}" for one in done.proposals]
     if done.events:
         named = ", ".join(done.events[:_SHOWN]) + (", ..." if len(done.events) > _SHOWN else "")
-        lines.append(f"{counted(len(done.events), 'event')} excluded: {named}")
+        lines.append(f"{counted(len(done.events), 'event')} {would}excluded: {named}")
     lines.append(f"commit {done.commit[:12]}" if done.commit else "dry run; nothing was changed")
     return lines
 

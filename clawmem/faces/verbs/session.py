@@ -227,7 +227,8 @@ def _document(call: Call, file: str) -> Any:
         return read_json(text)
     except ValueError as problem:
         raise InvalidInput(
-            f"The document is not JSON: {problem}.", "`clawmem session schema --example` prints a document that fits."
+            "The document is empty." if not text.strip() else f"The document is not JSON: {problem}.",
+            "`clawmem session schema --example` prints a document that fits.",
         ) from None
 
 

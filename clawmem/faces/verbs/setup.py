@@ -29,10 +29,10 @@ def setup(call: Call, harness: str | None, remove: bool, listed: bool, dry_run: 
     if remove:
         if not receipt.exists:
             return _answer(harness, WireResult(()), f"{harness} is not set up; nothing was removed")
-        return _answer(harness, unwire(receipt, runtime.environment, dry_run), f"{harness}: nothing to remove")
+        return _answer(harness, unwire(receipt, runtime.environment, dry_run), f"{harness}: nothing to remove", dry_run)
     wanted = _wiring(call, harness)
     done = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
-    return _answer(harness, done, f"{harness} is set up already")
+    return _answer(harness, done, f"{harness} is set up already", dry_run)
 
 
 def _wiring(call: Call, harness: str) -> Any:
@@ -42,8 +42,10 @@ def _wiring(call: Call, harness: str) -> Any:
     return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), vault)
 
 
-def _answer(harness: str, done: WireResult, nothing: str) -> Answer:
-    lines = [f"{one.path}: {one.did}" for one in done.files] or [nothing]
+def _answer(harness: str, done: WireResult, nothing: str, dry_run: bool = False) -> Answer:
+    would = "would be " if dry_run else ""
+    lines = [f"{one.path}: {would}{one.did}" for one in done.files] or [nothing]
+    lines += ["dry run; nothing was changed"] if dry_run else []
     data = {"harness": harness, "files": [one._asdict() for one in done.files]}
     return Answer(data, lines, done.notices)
 

@@ -9,6 +9,7 @@ from clawmem.faces.parts.tasks import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
 from clawmem.memory.task_changes import ChangedTask, move_task
 from clawmem.memory.tasks import find_task, list_tasks
+from clawmem.model.language.text import counted
 from clawmem.model.pages.scratchpad import scratchpad_path
 from clawmem.model.records.task import CLOSED, FIRST, LAST, Task
 from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE
@@ -34,7 +35,7 @@ def add(
     that title. Without a title, each box of a checklist is a task, and the boxes below it are its criteria; a page with
     front matter or a heading Acceptance is one task. A task whose title an open one has already is not added again."""
     from clawmem.faces.parts.reading import file_or_stdin
-    from clawmem.model.records.checklist import new_tasks
+    from clawmem.model.records.checklist import new_tasks, unread_lines
     from clawmem.vault.strict_yaml import parse_yaml
     from clawmem.work.tasks import add_tasks
 
@@ -54,7 +55,9 @@ def add(
     rows = zip(done.tasks, done.outcomes, strict=True)
     lines = [f"{'added' if what == 'added' else 'already there'}: {one.slug}  {one.title}" for one, what in rows]
     data = {"tasks": [task_data(one) for one in done.tasks], "outcome": list(done.outcomes), "commit": done.commit}
-    return Answer(data, lines, done.notices)
+    left = unread_lines(given, new) if title is None else 0
+    said = (f"left out, because they are no box with words: {counted(left, 'line')}",) if left else ()
+    return Answer(data, lines, (*done.notices, *said))
 
 
 def list_(call: Call, state: list[str] | None, workflow: str | None, holder: str | None, limit: int | None) -> Answer:

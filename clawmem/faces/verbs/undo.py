@@ -29,10 +29,11 @@ def undo(call: Call, target: str, dry_run: bool) -> Answer:
 
 def _lines(done: UndoResult, dry_run: bool) -> list[str]:
     lines = [f"{'would undo' if dry_run else 'undone'}: {entry_line(done.undone)}"]
+    would = "would be " if dry_run else ""
     for outcome, one in zip(done.outcome, done.facts, strict=True):
-        lines.append(f"{outcome}: {fact_line(one.fact, one.entity)}")
+        lines.append(f"{would}{outcome}: {fact_line(one.fact, one.entity)}")
     if not done.facts:
-        lines += [f"{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
+        lines += [f"{would}{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
     lines.append(f"commit {done.commit[:SHORT]}" if done.commit else "dry run; nothing was changed")
     return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import DONE, REFUSED, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.entities.places import find_readable_entity
@@ -55,12 +55,14 @@ def gate(call: Call, fact: str | None, entity: str | None, explain: bool) -> Ans
 
 
 def check(call: Call) -> Answer:
-    """List links of the wiki that lead nowhere, and pages that no other page links to."""
+    """List links of the wiki that lead nowhere, and pages that no other page links to. The exit code is 1 if there are
+    links that lead nowhere."""
     found = check_pages(call.runtime.vault())
     data = {"dead": [{"page": one.page, "target": one.target} for one in found.dead], "orphans": list(found.orphans)}
     lines = [f"{one.page}: no page '{one.target}'" for one in found.dead]
     lines += [f"{page}: no page links to it" for page in found.orphans]
-    return Answer(data, lines, talk=() if lines else ("No dead links, no orphans.",))
+    talk = () if lines else ("No dead links, no orphans.",)
+    return Answer(data, lines, exit_code=REFUSED if found.dead else DONE, talk=talk)
 
 
 def site(call: Call, folder: str) -> Answer:

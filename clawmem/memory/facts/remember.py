@@ -91,7 +91,10 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
 
 def _ignored_keys(drafts: Sequence[Draft]) -> list[str]:
     keys = sorted({key for draft in drafts for key in draft.left_out})
-    return [f"ignored, because the vault sets these keys itself: {', '.join(keys)}"] if keys else []
+    said = [f"ignored, because the vault sets these keys itself: {', '.join(keys)}"] if keys else []
+    unknown = sorted({key for draft in drafts for key in draft.fact.extra})
+    near = ((key, next((name for name in Fact._fields if name.startswith(key)), None)) for key in unknown)
+    return said + [f"the key '{key}' is unknown and has no effect; the key is '{name}'" for key, name in near if name]
 
 
 def _limited(notices: Sequence[str]) -> Sequence[str]:

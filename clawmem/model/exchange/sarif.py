@@ -23,8 +23,11 @@ class Finding(NamedTuple):
     text: str
 
 
-def sarif_log(findings: Sequence[Finding], principles: Sequence[Principle], version: str) -> dict[str, Any]:
-    """Return the log of one run, with a rule for each principle and a result for each finding."""
+def sarif_log(
+    findings: Sequence[Finding], principles: Sequence[Principle], version: str, not_run: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the log of one run, with a rule for each principle and a result for each finding. `not_run` says of each
+    check that did not run why."""
     places = {one.id: at for at, one in enumerate(principles)}
     rules = [
         {
@@ -41,8 +44,10 @@ def sarif_log(findings: Sequence[Finding], principles: Sequence[Principle], vers
         "informationUri": "https://pypi.org/project/clawmem-vault/",
         "rules": rules,
     }
+    told = [{"level": "error", "message": {"text": one}} for one in not_run]
     run = {
         "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": not not_run, "toolExecutionNotifications": told}],
         "columnKind": "unicodeCodePoints",
         "results": [_result(one, places[one.principle]) for one in findings],
     }

@@ -10,6 +10,7 @@ from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 
 DECISION = "decision"
+DECISION_MAKERS = "decision_makers"
 WORKED, FAILED, REVERTED = DECISION_OUTCOMES = ("worked", "failed", "reverted")
 # The part of an option's words that must be in a decision for it to be that option.
 _SAME = 0.75

@@ -76,6 +76,11 @@ def as_one_file(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
+def with_article(word: str) -> str:
+    """Return a word with the indefinite article that its first letter asks for."""
+    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
+
+
 def normal(text: str) -> str:
     """Return the common form of statements that differ only in case, spacing and outer punctuation."""
     return _EDGES.sub("", _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).casefold())

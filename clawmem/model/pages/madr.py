@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
-from clawmem.model.facts.precedents import FAILED, REVERTED, outcomes_of
+from clawmem.model.facts.precedents import DECISION_MAKERS, FAILED, REVERTED, outcomes_of
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import normal, one_line
 from clawmem.model.pages.summary import yaml_scalar
 from clawmem.model.records.entity import slug
 
@@ -21,6 +21,9 @@ CONTEXT, DRIVERS, OPTIONS = "Context and Problem Statement", "Decision Drivers",
 OUTCOME, CONSEQUENCES, CONFIRMATION = "Decision Outcome", "Consequences", "Confirmation"
 PROS_AND_CONS, MORE = "Pros and Cons of the Options", "More Information"
 _LONGEST_SLUG = 60
+_ABOUT = "This decision is about "
+_OWN = re.compile(r"Fact: `(fact_\w+)` in ")
+_READ = (CONTEXT, DRIVERS, OPTIONS, OUTCOME, CONSEQUENCES, PROS_AND_CONS)
 _CHOSEN = re.compile(r'Chosen option: *"(?P<option>.+?)" *(?:, *because\b *(?P<why>.*))?$', re.DOTALL)
 _HEADING = re.compile(r"(#{1,3}) +(.*?)(?: +#+)?")
 _ITEM = re.compile(r"[*+-] +(.*)")
@@ -36,12 +39,19 @@ class MadrPage(NamedTuple):
 
 
 class MadrDecision(NamedTuple):
-    """What a page says: the decision, the reason, and the rejected options with their reasons (or '')."""
+    """What a page says: the decision, the reason, and the rejected options with their reasons (or '').
+
+    `details` are those of the fact, such as `context` and `decision_makers`. `date` is as written. `fact`
+    is the id of the fact whose export the page is. `left_out` names the parts that have no place in a fact."""
 
     decided: str
     why: str
     alternatives: tuple[tuple[str, str], ...] = ()
     status: str | None = None
+    details: Mapping[str, Any] = {}
+    date: str | None = None
+    fact: str | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def madr_pages(decisions: Sequence[tuple[Fact, str]], facts: Mapping[str, Fact]) -> tuple[MadrPage, ...]:
@@ -72,12 +82,46 @@ def read_madr(text: str) -> MadrDecision:
     why = (chosen["why"] or "").strip() or " ".join(found.get(CONTEXT.lower(), (0, ""))[1].split())
     if not why:
         raise InvalidInput(f"Line {line}: the decision has no reason.", "Write `, because ...` after the option.")
-    options = [match[1].strip() for one in found.get(OPTIONS.lower(), (0, ""))[1].splitlines()
-               if (match := _ITEM.fullmatch(one.strip()))]  # fmt: skip
+    options = _items(found.get(OPTIONS.lower(), (0, ""))[1])
     named = ((one, _against(found.get(one.lower(), (0, ""))[1])) for one in options)
     others = tuple((_unlinked(one), why) for one, why in named if not _unlinked(one).startswith(option))
     decided = title if option.lower() in title.lower() or not options else f"{title}: {option}"
-    return MadrDecision(decided, why.rstrip("."), others, front.get("status"))
+    context = " ".join(found.get(CONTEXT.lower(), (0, ""))[1].split())
+    details = {
+        "option": option if normal(option) != normal(decided) else "",
+        DECISION_MAKERS: front.get("decision-makers") or front.get("deciders") or "",
+        "context": "" if context.startswith(_ABOUT) else context,
+        "drivers": _items(found.get(DRIVERS.lower(), (0, ""))[1]),
+        "consequences": _items(found.get(CONSEQUENCES.lower(), (0, ""))[1]),
+    }
+    own = _OWN.search(found.get(MORE.lower(), (0, ""))[1])
+    return MadrDecision(
+        decided,
+        why.rstrip("."),
+        others,
+        front.get("status"),
+        {key: value for key, value in details.items() if value},
+        front.get("date"),
+        own[1] if own else None,
+        tuple(_left_out(front, sections, options, own is not None)),
+    )
+
+
+def _items(words: str) -> list[str]:
+    return [match[1].strip() for one in words.splitlines() if (match := _ITEM.fullmatch(one.strip()))]
+
+
+def _left_out(
+    front: Mapping[str, str], sections: Mapping[tuple[int, str], tuple[int, str]], options: Sequence[str], own: bool
+) -> Iterator[str]:
+    """Yield the names of the keys and sections of a page that a fact has no place for."""
+    yield from (key for key in ("consulted", "informed") if front.get(key))
+    known = {one.lower() for one in (*_READ, *options, *([MORE] if own else []))}
+    for (level, name), (_, words) in sections.items():
+        if level > 1 and name.lower() not in known and words.strip():
+            yield name
+    if any(one.startswith("Good,") for option in options for one in _items(sections.get((3, option), (0, ""))[1])):
+        yield "the arguments for the options"
 
 
 def status_of(fact: Fact, names: Mapping[str, str] = {}) -> str:
@@ -103,18 +147,21 @@ def _page(fact: Fact, entity: str, names: Mapping[str, str], facts: Mapping[str,
     options = [(_plain(_text(one.get("option"))), _text(one.get("why"))) for one in _alternatives(details)]
     day = max([day_of(fact.timestamp), *(day_of(str(one.get("at"))) for one in outcomes_of(fact) if one.get("at"))])
     front = [f"status: {yaml_scalar(status_of(fact, names))}", f"date: {day}"]
-    front += [f"decision-makers: {yaml_scalar(fact.agent or fact.trust or 'user')}"]
+    makers = details.get(DECISION_MAKERS)
+    front += [f"decision-makers: {yaml_scalar(makers if isinstance(makers, str) else fact.agent or 'user')}"]
+    drivers = _texts(details.get("drivers"))
     parts = [
         "---\n" + "\n".join(front) + "\n---",
         f"# {_escaped(chosen)}",
         f"## {CONTEXT}",
         _escaped(_context(fact, entity, why)),
+        *([f"## {DRIVERS}", "\n".join(f"* {_escaped(one)}" for one in drivers)] if drivers else []),
         f"## {OPTIONS}",
         "\n".join(f"* {_escaped(one)}" for one in dict.fromkeys((chosen, *(option for option, _ in options)))),
         f"## {OUTCOME}",
         f'Chosen option: "{_escaped(chosen)}", because {_escaped(why or "no reason was recorded")}.',
     ]
-    effects = [_effect(one) for one in outcomes_of(fact)]
+    effects = [*_texts(details.get("consequences")), *(_effect(one) for one in outcomes_of(fact))]
     parts += [f"### {CONSEQUENCES}", "\n".join(f"* {_escaped(one)}" for one in effects)] if effects else []
     argued = [(option, against) for option, against in options if against and option != chosen]
     parts += [f"## {PROS_AND_CONS}"] if argued else []
@@ -126,9 +173,11 @@ def _page(fact: Fact, entity: str, names: Mapping[str, str], facts: Mapping[str,
 
 def _context(fact: Fact, entity: str, why: str) -> str:
     details = fact.details or {}
+    if context := _text(details.get("context")):
+        return f"{context}."
     known = {"task": details.get("task"), "workflow": details.get("workflow"), "stage": details.get("stage")}
     where = ", ".join(f"{key} {value}" for key, value in known.items() if value)
-    about = f"This decision is about {entity}" + (f" ({where})" if where else "") + "."
+    about = f"{_ABOUT}{entity}" + (f" ({where})" if where else "") + "."
     return f"{about} The reason: {why}." if why else about
 
 
@@ -152,6 +201,10 @@ def _more(fact: Fact, entity: str, names: Mapping[str, str], facts: Mapping[str,
 def _alternatives(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     held = details.get("alternatives")
     return [one for one in held if isinstance(one, Mapping) and one.get("option")] if isinstance(held, list) else []
+
+
+def _texts(value: Any) -> list[str]:
+    return [one_line(one) for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:
@@ -190,12 +243,16 @@ def _parted(text: str) -> tuple[dict[str, str], str, int]:
     end = next((at for at, one in enumerate(lines[1:], 1) if one.strip() == "---"), None)
     if end is None:
         raise InvalidInput("Line 1: the front matter does not end: a line `---` is missing.", _HINT)
-    pairs = (one.partition(":") for one in lines[1:end] if not one.startswith((" ", "#")))
-    return (
-        {key.strip(): value.strip().strip("\"'") for key, mark, value in pairs if mark},
-        "\n".join(lines[end + 1 :]),
-        end + 2,
-    )
+    front: dict[str, str] = {}
+    last = ""
+    for one in lines[1:end]:
+        key, mark, value = one.partition(":")
+        if last and (item := _ITEM.fullmatch(one.strip())):  # a list below its key
+            front[last] = ", ".join(filter(None, (front[last], item[1].strip("\"' "))))
+        elif mark and not one.startswith((" ", "#")):
+            last = key.strip()
+            front[last] = value.strip().strip("[]").strip("\"'")
+    return front, "\n".join(lines[end + 1 :]), end + 2
 
 
 def _sections(body: str, first: int) -> dict[tuple[int, str], tuple[int, str]]:
@@ -216,8 +273,7 @@ def _sections(body: str, first: int) -> dict[tuple[int, str], tuple[int, str]]:
 
 def _against(words: str) -> str:
     """Return the arguments against an option, as one text."""
-    items = [match[1].strip() for one in words.splitlines() if (match := _ITEM.fullmatch(one.strip()))]
-    return "; ".join(match[1].strip().rstrip(".") for one in items if (match := _BAD.fullmatch(one)))
+    return "; ".join(match[1].strip().rstrip(".") for one in _items(words) if (match := _BAD.fullmatch(one)))
 
 
 _HINT = "The template is at https://adr.github.io/madr/."

@@ -110,8 +110,39 @@ def pack(
     Every line ends in a newline and does not start with white space, so no token crosses lines, and the total is the
     sum of the lines. If there is no room for one remark per section, one remark covers all facts, and another one
     everything else if it fits. The `aside` comes before the remarks if it takes at most half of the free tokens.
-    Raise InvalidInput if the frame or a `whole` section does not fit.
+    Raise InvalidInput, with the least budget, if the frame or a `whole` section does not fit.
     """
+    try:
+        return _packed(heading, sections, budget, more, aside)
+    except InvalidInput as problem:
+        least = _least_budget(lambda more_tokens: _packed(heading, sections, more_tokens, more, aside), budget)
+        hint = f"Raise the budget to {least:,} tokens or more (--budget){problem.hint}"
+        raise InvalidInput(problem.message, hint) from None
+
+
+def _least_budget(packed: Callable[[int], PackedContext], budget: int) -> int:
+    """Return the least budget above one that is too small. What fits depends on the budget in several ways, so budgets
+    are tried."""
+    short, enough = budget, max(2 * budget, 100)
+    while not _fits(packed, enough):
+        short, enough = enough, 2 * enough
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        short, enough = (short, middle) if _fits(packed, middle) else (middle, enough)
+    return enough
+
+
+def _fits(packed: Callable[[int], PackedContext], budget: int) -> bool:
+    try:
+        packed(budget)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _packed(
+    heading: FramePart, sections: Sequence[Section], budget: int, more: OmittedHint, aside: FramePart | None
+) -> PackedContext:
     free = budget - sum(part.tokens for part in (frame.opening(), heading, frame.closing()))
     asides = [aside] if aside is not None and aside.tokens <= free * _ASIDE_SHARE else []
     free -= sum(part.tokens for part in asides)
@@ -159,7 +190,7 @@ def _with_one_remark(
     needed = named if any(numbers) else 0
     if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."
-        raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")
+        raise InvalidInput(short, ".")
     if not any(numbers):
         return filled, []
     filled = _fill(sections, free - plain, {})
@@ -198,7 +229,7 @@ def _with_joint_remark(
     needed = _spent(sections, filled) + sum(one.tokens for one in remarks)
     if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."
-        raise InvalidInput(short, f"This memory needs at least {budget - free + needed:,} tokens.")
+        raise InvalidInput(short, ".")
     return filled, remarks
 
 
@@ -266,7 +297,7 @@ def _check_room(section: Section, free: int) -> None:
         raise InvalidInput(
             f"The section {section.title} takes {counted(needed, 'token')}, and is never cut; the budget leaves"
             f" {max(free, 0):,} for it.",
-            f"Raise the budget by at least {needed - free:,} (--budget), or retract some of these facts.",
+            ", or retract some of these facts.",
         )
 
 

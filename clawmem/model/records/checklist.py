@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
@@ -52,6 +54,19 @@ def new_tasks(text: str, title: str | None, yaml: Yaml, name: str = "the text") 
             "Write each task as `- [ ] title`, or give the title as an argument, and the text with --from.",
         )
     return tuple(_groups(lines, boxes))
+
+
+def unread_lines(text: str, new: Sequence[NewTask]) -> int:
+    """Return how many bullets and empty boxes of a checklist are in none of its tasks."""
+    if any(one.page for one in new) or "\n" not in text.strip():
+        return 0
+    items = [one_line(found["words"]) for found in map(_BULLET.fullmatch, text.splitlines()) if found]
+    said = [one.title for one in new] + [words for one in new for words, _ in one.acceptance]
+    said += [line.removeprefix("- ") for one in new for line in one.about.splitlines()]
+    left = Counter(re.sub(r"^\[[ xX]?\]\s*", "", one) for one in items) - Counter(
+        re.sub(r"^\[[ xX]?\]\s*", "", one_line(one)) for one in said
+    )
+    return left.total()
 
 
 def _groups(lines: list[str], boxes: list[tuple[int, re.Match[str]]]) -> list[NewTask]:

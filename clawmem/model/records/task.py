@@ -99,11 +99,14 @@ def task_path(slug: str) -> str:
 
 
 def parse_task(data: bytes, path: str, yaml: Yaml) -> Task:
-    """Read a task. Raise Unreadable, naming line and key, if a value is none that the key takes, or a box is wrong.
+    """Read a task. Raise Unreadable, naming line and key, if the front matter does not end, a value is none that the
+    key takes, or a box is wrong.
 
     A page without front matter is an open task with the title of its first heading."""
     page = page_text(data, path, yaml)
     front, body = split_front_matter(page)
+    if front is None and page.lstrip("\ufeff").partition("\n")[0].rstrip() == "---":
+        raise Unreadable(path, 1, "the front matter does not end: a line `---` is missing")
     held = _front(front, path, yaml)
     _refuse_other_forms(front or "", held, path)
     slug = path.rpartition("/")[2].removesuffix(".md")

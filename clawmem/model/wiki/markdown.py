@@ -5,15 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import project_words
 from clawmem.model.facts.labels import change_labels, trust_label
+from clawmem.model.facts.propositional import named_premises
 from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
 from clawmem.model.wiki.escaping import markdown_text
 from clawmem.model.wiki.names import INDEX, relative_link
-from clawmem.model.wiki.page import EntityPage, FactPlace, PageEntry, PageLink, TopicPage, WikiClaim, WikiConflict
+from clawmem.model.wiki.page import (
+    EntityPage,
+    FactPlace,
+    PageEntry,
+    PageLink,
+    Premise,
+    TopicPage,
+    WikiClaim,
+    WikiConflict,
+)
 
 _SECTIONS = {
     "person": "People", "company": "Companies", "project": "Projects", "area": "Areas", "resource": "Resources",
@@ -93,11 +104,22 @@ def _groups(page: EntityPage) -> list[str]:
 
 def _claim(claim: WikiClaim, path: str) -> str:
     lines = [f"- {_with_links(claim, path)} ({claim_details(claim.fact)})"]
-    for premise in claim.premises:
-        why = f": {markdown_text(premise.reason)}" if premise.reason else ""
-        lines.append(f"  - Since {_linked(premise.place, path)} ({markdown_text(premise.place.fact.id)}){why}")
+    lines += [_premise(claim.fact, premise, path) for premise in claim.premises]
     lines += [f"  - Replaced: {markdown_text(old.fact)} ({claim_details(old)})" for old in claim.replaced]
     return "\n".join(lines)
+
+
+def _premise(claim: Fact, premise: Premise, path: str) -> str:
+    """Return the line of a premise, with what became of it. What the claim itself says is not repeated."""
+    place, fact = premise.place, premise.place.fact
+    name = markdown_text(fact.id)
+    state = {RETRACTED: " (withdrawn)", SUPERSEDED: f" (replaced by {markdown_text(fact.superseded_by or 'another')})"}
+    why = f": {markdown_text(premise.reason)}" if premise.reason and not named_premises(premise.reason) else ""
+    if normal(fact.fact.rstrip(".")) in normal(claim.fact):
+        words = name if place.page in (None, path) else f"[{name}]({relative_link(path, place.page or path)})"
+    else:
+        words = f"{_linked(place, path)} ({name})"
+    return f"  - Since {words}{state.get(fact.status, '')}{why}"
 
 
 def _with_links(claim: WikiClaim, path: str) -> str:

@@ -105,3 +105,21 @@ def test_a_session_says_its_task_and_what_is_accepted(clawmem: Command) -> None:
     assert "task fix-the-login (working): Fix the login\n- [ ] It works.\n" in done.out
     assert "scratchpad agents/bob/scratchpads/fix-the-login.md" in done.out
     assert "scratchpad: agents/bob/scratchpads/fix-the-login.md" in clawmem("task", "show", "fix-the-login").out
+
+
+def test_a_dry_run_says_so(clawmem: Command) -> None:
+    fact = clawmem("remember", "The boat is red.", "--json").data["facts"][0]["id"]
+    for words in (("undo", fact), ("revoke", "--source", "user"), ("setup", "claude-code")):
+        said = clawmem(*words, "--dry-run").out
+        assert "would be " in said and "dry run; nothing was changed" in said, said
+    assert clawmem("show", fact, "--json").data["fact"]["status"] == "active"
+
+
+def test_an_unknown_key_that_is_the_beginning_of_one_is_told(clawmem: Command) -> None:
+    done = clawmem("remember", "--jsonl", "-", given='{"fact": "The boat is red.", "related": ["projects/boat"]}\n')
+    assert "the key 'related' is unknown and has no effect; the key is 'related_entities'" in done.err
+
+
+def test_lines_that_are_no_task_are_counted(clawmem: Command) -> None:
+    done = clawmem("task", "add", "-", given="- [ ] Buy paint\n- a plain bullet\n- [ ]\n")
+    assert "2 lines" in done.err

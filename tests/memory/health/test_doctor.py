@@ -703,3 +703,14 @@ def test_a_committed_file_that_cannot_be_read_has_its_way_back(vault: Vault, cal
     (told,) = [one for one in doctor(vault, caller).problems if one.check == "last-whole"]
     assert (told.path, told.severity) == ("MEMORY.md", INFO)
     assert f"`git checkout {whole[:12]} -- MEMORY.md`" in told.message
+
+
+def test_a_generated_page_without_its_marks_is_told(vault: Vault, caller: Caller) -> None:
+    rules, page = vault.root / "governance/GUARDRAILS.md", vault.root / "wiki/projects/boat.md"
+    page.parent.mkdir(parents=True)
+    rules.parent.mkdir(exist_ok=True)
+    rules.write_text("# Guardrails\n\n- Never push to main. (fact_1)\n")
+    page.write_text("<!-- clawmem:begin -->\n# Boat\n")
+    (vault.root / "wiki/own.md").write_text("# My page\n")
+    told = [one.path for one in doctor(vault, caller).problems if one.check == "marks"]
+    assert told == ["governance/GUARDRAILS.md", "wiki/projects/boat.md"]

@@ -35,6 +35,15 @@ def test_the_schema_refuses_what_is_not_sarif(principles: tuple[Principle, ...])
         VALIDATOR.validate(log)
 
 
+def test_a_check_that_did_not_run_is_in_the_invocation(principles: tuple[Principle, ...]) -> None:
+    log = sarif_log([], principles, "0.1.0", ["sails was not checked: not allowed"])
+    VALIDATOR.validate(log)
+    (found,) = log["runs"][0]["invocations"]
+    assert not found["executionSuccessful"]
+    assert found["toolExecutionNotifications"][0]["message"]["text"] == "sails was not checked: not allowed"
+    assert sarif_log([], principles, "0.1.0")["runs"][0]["invocations"][0]["executionSuccessful"]
+
+
 PATHS = st.lists(st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=9), min_size=1)
 
 

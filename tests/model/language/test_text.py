@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
-from clawmem.model.language.text import all_of, check_statement, check_visible, counted, visible
+from clawmem.model.language.text import all_of, check_statement, check_visible, counted, visible, with_article
 
 
 def test_controls_and_overrides_are_shown_as_escapes() -> None:
@@ -48,3 +48,7 @@ def test_only_a_fact_is_told_to_be_one_statement() -> None:
 def test_a_byte_that_is_no_utf8_is_called_that() -> None:
     with pytest.raises(InvalidInput, match=r"^The fact is not UTF-8 text at position 1\.$"):
         check_visible("a\udcc3b", "fact")
+
+
+def test_a_word_gets_its_article() -> None:
+    assert (with_article("escalation"), with_article("fact")) == ("an escalation", "a fact")

@@ -147,3 +147,16 @@ def test_little_room_gives_one_remark_for_all_and_less_than_that_is_refused() ->
 def test_how_it_was_counted_is_told(exact: list[bool], told: bool | None) -> None:
     units = [Unit(at, 5, each, "- x\n") for at, each in enumerate(exact)]
     assert pack(DAY, [_section(HOT_FACTS, units)], 400).exact is told
+
+
+@given(_SECTIONS, st.lists(_UNIT, min_size=1, max_size=4, unique_by=lambda unit: unit.key), st.integers(0, 200))
+def test_the_budget_that_is_hinted_is_enough(sections: list[Section], rules: list[Unit], budget: int) -> None:
+    whole = Section("Guardrails", lambda tokens, shown: rules, "clawmem guardrail list", whole=True)
+    try:
+        pack(DAY, [whole, *sections], budget)
+    except InvalidInput as problem:
+        least = int(problem.hint.partition("Raise the budget to ")[2].split()[0].replace(",", ""))
+        assert least > budget
+        pack(DAY, [whole, *sections], least)
+        with pytest.raises(InvalidInput):
+            pack(DAY, [whole, *sections], least - 1)

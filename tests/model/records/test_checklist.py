@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.model.records.checklist import NewTask, new_tasks
+from clawmem.model.records.checklist import NewTask, new_tasks, unread_lines
 from clawmem.vault.strict_yaml import parse_yaml
 
 
@@ -51,3 +51,10 @@ def test_what_is_not_clear_is_said_with_its_line(text: str, words: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         tasks(text)
     assert words in problem.value.message
+
+
+def test_what_is_in_no_task_is_counted() -> None:
+    text = "# To do\n- [ ] Buy paint\n  - [ ] It is blue.\n  - any shop\n- a plain bullet\n- [ ]\n- [ ] \n"
+    assert unread_lines(text, tasks(text)) == 3
+    assert unread_lines("- [ ] A\n- [x] B\n", tasks("- [ ] A\n- [x] B\n")) == 0
+    assert unread_lines("- Fix it", tasks("- Fix it")) == 0

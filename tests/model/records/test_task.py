@@ -134,3 +134,9 @@ def test_what_is_written_is_read_again(title: str, state: str, priority: int, wi
     assert (task.title, task.holder) == (" ".join(title.split()), " ".join(title.split()))
     assert (task.state, task.priority) == (state, priority)
     assert [(one.text, one.checked) for one in task.acceptance] == [("One thing.", False), ("Another thing.", True)]
+
+
+def test_a_front_matter_that_does_not_end_is_named() -> None:
+    with pytest.raises(Unreadable, match="does not end") as problem:
+        read("---\ntitle: Release\nstate: done\n\n# Release\n")
+    assert problem.value.line == 1

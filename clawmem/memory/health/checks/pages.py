@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError, Unreadable
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.facts.catalog import catalog_from_mapping
+from clawmem.model.pages.guardrail_page import PAGE as GUARDRAILS
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
 from clawmem.model.records.entity import is_entity_name, name_of_path, summary_path, title_of
 from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.records.yaml_lines import line_of_key
 from clawmem.model.settings.settings import settings_from_mapping
+from clawmem.model.wiki.names import FOLDER as WIKI
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
 
@@ -108,6 +110,21 @@ def _front_matter(path: str, text: str, problems: list[HealthProblem]) -> dict[s
         return described or {}
     problems.append(HealthProblem(ERROR, "front-matter", path, 2, "The front matter must be keys and values."))
     return {}
+
+
+def lost_marks(path: str, data: bytes) -> Iterator[HealthProblem]:
+    """Yield the problem of a page of guardrails without its marks, and of a page of the wiki that lost one of them:
+    what was generated before looks like a person's text, and stays as it is."""
+    is_guardrails = path.rpartition("/")[2] == GUARDRAILS
+    if not is_guardrails and not path.startswith(f"{WIKI}/"):
+        return
+    text = data.decode("utf-8-sig", errors="replace")
+    wrong = marker_problem(text)
+    if wrong is None and is_guardrails and generated_part(text) is None:
+        wrong = "it has no marks of clawmem"
+    if wrong:
+        message = f"The page is unusual: {wrong}. What was generated before may stand there twice: delete that copy."
+        yield HealthProblem(WARNING, "marks", path, None, message)
 
 
 def _mark_problems(path: str, text: str) -> Iterator[HealthProblem]:

@@ -12,6 +12,7 @@ from clawmem.memory.health.checks.ledger import EventIds, evidence_problems, rea
 from clawmem.memory.health.checks.pages import (
     alias_problems,
     catalog_problems,
+    lost_marks,
     parse_problems,
     read_summary,
     settings_problems,
@@ -204,6 +205,7 @@ def _check_parse(path: str, data: bytes, book: _VaultReader) -> None:
     book.problems += found
     if not any(one.severity == ERROR for one in found):
         book.problems += parse_problems(path, data)
+        book.problems += lost_marks(path, data)
 
 
 def _check_task(path: str, data: bytes, book: _VaultReader) -> None:

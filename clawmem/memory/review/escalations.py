@@ -1,0 +1,29 @@
+"""Escalations: questions of an evaluation that wait for a person, and how they are answered without the queue."""
+
+from __future__ import annotations
+
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.scope import WriteScope
+from clawmem.model.language.dates import stamp
+from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
+from clawmem.model.records.task import PASS, Task
+
+ESCALATION = "escalation"
+BY_HAND = "by hand"
+
+
+def open_escalations(work: WriteScope, slug: str) -> list[Proposal]:
+    """Return the escalations of a task that wait for a person."""
+    filed = read_proposals(work.vault, work.read).proposals
+    return [
+        one
+        for one in filed
+        if one.kind == ESCALATION and one.status == OPEN and (one.details or {}).get("task") == slug
+    ]
+
+
+def answered_escalations(work: WriteScope, task: Task) -> list[Proposal]:
+    """Return the open escalations of a closed task with the decision that closed it."""
+    decision = ReviewDecision(task.decided_by or BY_HAND, task.decided or stamp(work.caller.now), "decided at the task")
+    status = APPROVED if task.ruling == PASS else REJECTED
+    return [one._replace(status=status, decided=decision) for one in open_escalations(work, task.slug)]
