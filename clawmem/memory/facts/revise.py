@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
-from clawmem.memory.facts.remember import with_identity, without_secrets
+from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
 from clawmem.memory.permission import check_scope_right
 from clawmem.memory.review.quarantine import ProposalWriter, quarantine_reason, with_proposal_id
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
@@ -53,7 +53,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         old, entity = _active_fact(work, reference)
         if normal(old.fact) == normal(safe.fact.fact):
             raise Refused(f"{old.id} has exactly this statement already.", "Nothing was changed.")
-        fresh = with_identity(without_approval(safe.fact), caller, _new_id(work))
+        fresh = _identified(work, safe)
         proposed = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
         if proposed is not None:
             return proposed
@@ -117,7 +117,7 @@ def merge(
             )
         entity = sources[0].entity
         at = stamp(caller.now)
-        new = with_identity(without_approval(safe.fact), caller, _new_id(work))
+        new = _identified(work, safe)
         if caller.agent:
             # A merge by an agent gets the lowest trust of its sources.
             new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=trust_rank))
@@ -234,6 +234,13 @@ def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
             f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` shows what happened to it."
         )
     return PlacedFact(fact, placed.entity)
+
+
+def _identified(work: WriteScope, draft: Draft) -> Fact:
+    """Return the new fact of a draft, with a trust that the caller may give."""
+    trust, notices = given_trust(draft.fact, work.caller)
+    work.transaction.notices.extend(notices)
+    return with_identity(without_approval(draft.fact._replace(trust=trust)), work.caller, _new_id(work))
 
 
 def _new_id(work: WriteScope) -> str:
