@@ -259,6 +259,7 @@ class FactPlanner:
         relation: str | None,
     ) -> tuple[RememberedFact, Change]:
         """Return the fact and the change in which the winner of a conflict replaces the others."""
+        from clawmem.memory.facts.rival_values import with_closed_questions
         from clawmem.model.facts.catalog import is_replaced, is_single
         from clawmem.model.lifecycle.succession import correct, succeed
 
@@ -292,6 +293,7 @@ class FactPlanner:
         )
         fact = next(one.fact for one in changed if one.fact.id == new.fact.id)
         settled = settled._replace(trailers=(*settled.trailers, ("Strategy", found.strategy)))
+        settled = with_closed_questions(self._work, settled, winner.fact, [one.fact.id for one in others], found)
         return RememberedFact(fact, new.entity, "added"), settled
 
     def _put(self, placed: PlacedFact) -> dict[str, bytes | None]:
