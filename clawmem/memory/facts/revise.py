@@ -16,7 +16,7 @@ from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason, q
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, check_link_kind
-from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.facts.trust import trust_rank
@@ -99,7 +99,7 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         if placed.fact.status == RETRACTED:
             return ReviseResult((placed,), ("noop",), None, (*work.notices, f"{placed.fact.id} was retracted already"))
         fact, entity = _active_fact(work, reference)
-        if _is_of_person(work, fact):
+        if _is_of_person(work, fact) and fact.category != GUARDRAIL:  # an agent may not change a guardrail at all
             why = QuarantineReason("fact", reason or f"The agent {caller.agent} says that it was not true.")
             return _filed(work, fact, entity, why, RETRACT, [fact])
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
