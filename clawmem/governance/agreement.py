@@ -15,7 +15,7 @@ from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.catalog import ASK, CONFIDENCE, NEWEST, Catalog
 from clawmem.model.facts.settling import confident_winner
 from clawmem.model.proposals.kinds import BY_KIND
-from clawmem.model.proposals.proposal import APPROVED, OPEN, SUPERSEDE, Proposal
+from clawmem.model.proposals.proposal import APPROVED, BY_STRATEGY, OPEN, SUPERSEDE, Proposal
 from clawmem.model.proposals.routes import Delegation, RoutedItem, last_match, read_delegations
 from clawmem.model.records.evaluation import PREFIX as EVALUATION
 from clawmem.model.records.workflow import FOLDER, parse_workflow
@@ -118,7 +118,7 @@ def _of_kind(kind: str, proposals: Sequence[Proposal], least: int, delegations: 
 
 def _decided_by_people(proposals: Iterable[Proposal]) -> list[Proposal]:
     decided = [one for one in proposals if one.status != OPEN and one.decided and not one.decided.delegated_by]
-    return [one for one in decided if one.decided and not one.decided.by.startswith(EVALUATION)]
+    return [one for one in decided if one.decided and not one.decided.by.startswith((EVALUATION, BY_STRATEGY))]
 
 
 def conflicts_decided(

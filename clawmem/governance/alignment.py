@@ -36,6 +36,7 @@ from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
 LEAST, BAR, WINDOW = "evaluate.confidence", "evaluate.agreement", "evaluate.decisions"
+LEAST_DECISIONS = "evaluate.least_decisions"
 
 
 class NewDecisions(NamedTuple):
@@ -110,6 +111,13 @@ def may_pass(vault: Vault, entries: Iterable[AlignmentEntry]) -> bool:
     """Return whether a task may pass without a person: without a decision of a person, or at the bar or above."""
     rate = last_agreement(entries, vault.settings.whole(WINDOW)).rate
     return rate is None or rate >= vault.settings.number(BAR)
+
+
+def why_not_close(vault: Vault, entries: Iterable[AlignmentEntry]) -> str | None:
+    """Return why no task may close by itself yet, or None: too few verdicts were compared with people's decisions."""
+    last = last_agreement(entries, vault.settings.whole(WINDOW))
+    count, least = last.agreed + last.false_passes + last.false_fails, vault.settings.whole(LEAST_DECISIONS)
+    return None if count >= least else f"people decided {count} of the {least} tasks that are needed first"
 
 
 def new_decisions(work: WriteScope) -> NewDecisions:

@@ -137,6 +137,20 @@ def find_allowed(vault: Vault, text: str, folder: Path, place: Path | None = Non
     return found
 
 
+def is_allowed_place(vault: Vault, folder: Path) -> bool:
+    """Return whether a person allowed a command in the repository of a folder, which has to be the top of a checkout,
+    or in the folder itself."""
+    if top_of_checkout(folder) != folder.resolve():
+        return False
+    return str(_place_of(vault, folder)) in {one.place for one in read_allowed(vault)}
+
+
+def top_of_checkout(folder: Path) -> Path:
+    """Return the top of the checkout that a folder is in, or the folder itself."""
+    here = folder.resolve()
+    return next((one for one in (here, *here.parents) if git_dir_of(one) is not None), here)
+
+
 def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None, given: bytes = b"") -> CommandRun:
     """Run an allowed command in a folder, as `find_allowed` finds it, with `given` on stdin. Return what it did.
 

@@ -18,7 +18,7 @@ from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import RETRACTED, Fact, FactLink
 from clawmem.model.facts.ids import FACT_PREFIX, new_fact_id
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.trust import is_low_trust, statement_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.succession import Succession, correct, succeed
@@ -142,7 +142,9 @@ def _existing(proposal: Proposal, targets: Sequence[PlacedFact]) -> PlacedFact |
 
 
 def _new_fact(work: WriteScope, fact: Fact) -> Fact:
-    return with_identity(fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
+    """Return the fact with an identity. Its trust is that of the proposal, whoever approves it."""
+    new = with_identity(fact, work.caller, new_fact_id(work.caller.entropy, TakenIds(work.index)))
+    return new._replace(trust=statement_trust(fact.trust, fact.source, None)) if fact.trust else new
 
 
 def _addition(

@@ -17,9 +17,10 @@ from clawmem.governance.alignment import (
     new_decisions,
     read_alignment,
     read_evaluations,
+    why_not_close,
 )
-from clawmem.governance.allowed_commands import run_command
-from clawmem.governance.evaluator_work import Work, opened_work
+from clawmem.governance.allowed_commands import is_allowed_place, run_command
+from clawmem.governance.evaluator_work import NO_WORK, Work, opened_work
 from clawmem.memory.review.escalations import ESCALATION, open_escalations
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
@@ -36,6 +37,7 @@ from clawmem.model.proposals.proposal import (
     ReviewDecision,
     new_proposal_id,
 )
+from clawmem.model.records.alignment import AlignmentEntry
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.criterion import (
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 
 CLOSES = "evaluate.closes"
 _BELOW = "All criteria are met, but too few of the last verdicts agreed with people, so a person decides."
+_NAMED_BY_AGENT = " This is on a folder that the agent named."
 _NO_JUDGE = "It needs a judgement, and no model is set (llm.evaluate_model)."
 
 
@@ -89,9 +92,8 @@ def evaluate(
     criteria = criteria_of(one.text for one in task.acceptance)
     with opened_work(vault, named_work, folder) as work:
         results = _results(vault, caller, work, criteria, model)
-        name = work.name
     with writing(vault, caller, "evaluate") as scope:
-        return _record(scope, task, name, results)
+        return _record(scope, task, work, results)
 
 
 def _results(
@@ -148,17 +150,20 @@ def _without_secret(one: CriterionResult) -> CriterionResult:
     return one._replace(evidence="The evidence has a credential.") if find_secret(one.evidence) else one
 
 
-def _record(scope: WriteScope, task: Task, work: str, results: tuple[CriterionResult, ...]) -> EvaluateResult:
+def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionResult, ...]) -> EvaluateResult:
     vault, caller = scope.vault, scope.caller
     decisions = new_decisions(scope)
     entries = (*read_alignment(scope), *decisions.entries)
     found, reason = verdict_of(results, vault.settings.number(LEAST))
     held_back = found == PASS and not may_pass(vault, entries)
     verdict, reason = (ESCALATE, _BELOW) if held_back else (found, reason)
+    named_by_agent = verdict == PASS and not _is_place_of_person(scope, work)
+    reason += _NAMED_BY_AGENT if named_by_agent else ""
+    open_for = _why_open(scope, entries, named_by_agent) if verdict == PASS and task.state == REVIEW else None
     evaluations = read_evaluations(scope)
     evaluation = Evaluation(
         new_id(PREFIX, caller.entropy, {one.id for one in evaluations}), stamp(caller.now), task.slug, task.workflow,
-        work, found, verdict, reason, results, mover(scope).signed or mover(scope).name,
+        work.name, found, verdict, reason, results, mover(scope).signed or mover(scope).name,
     )  # fmt: skip
     proposals = _escalated(scope, task, evaluation) if verdict == ESCALATE else ()
     answered = _answered(scope, task, evaluation) if verdict != ESCALATE else []
@@ -166,7 +171,7 @@ def _record(scope: WriteScope, task: Task, work: str, results: tuple[CriterionRe
         **decisions.writes,
         EVALUATIONS: render_evaluations([*evaluations, evaluation]),
         **proposal_writes((*proposals, *answered)),
-        **(_closing(task, evaluation) if verdict == PASS and vault.settings.flag(CLOSES) else {}),
+        **(_closing(task, evaluation) if verdict == PASS and not open_for and vault.settings.flag(CLOSES) else {}),
     }
     said = trailers("evaluate", agent=caller.agent, session=caller.session)
     change = Change(
@@ -175,7 +180,26 @@ def _record(scope: WriteScope, task: Task, work: str, results: tuple[CriterionRe
         author=agent_author(caller.agent),
     )  # fmt: skip
     commit = scope.commit([change])[-1]
-    return EvaluateResult(evaluation, next(iter(proposals), None), commit, scope.notices)
+    stays = (f"the task stays open for a person: {open_for}",) if open_for else ()
+    return EvaluateResult(evaluation, next(iter(proposals), None), commit, (*scope.notices, *stays))
+
+
+def _is_place_of_person(scope: WriteScope, work: Work) -> bool:
+    """Return whether a person evaluates, or allowed a command in the checkout, or the memory alone is checked.
+
+    An agent could name a folder that it prepared, so that a rule is met there."""
+    if scope.caller.agent is None or work.name == NO_WORK:
+        return True
+    return work.place is not None and is_allowed_place(scope.vault, work.place)
+
+
+def _why_open(scope: WriteScope, entries: Sequence[AlignmentEntry], named_by_agent: bool) -> str | None:
+    """Return why a task that passed and was handed in does not close by itself; None also if that is not wanted."""
+    if not scope.vault.settings.flag(CLOSES):
+        return None
+    return (
+        "a person names the work, or allows a command in it" if named_by_agent else why_not_close(scope.vault, entries)
+    )
 
 
 def _closing(task: Task, evaluation: Evaluation) -> dict[str, bytes | None]:

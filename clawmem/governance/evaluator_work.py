@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, Refused
+from clawmem.governance.allowed_commands import top_of_checkout
 from clawmem.vault.git.refs import git_dir_of, read_head
 from clawmem.vault.git.snapshot import resolve_commit, write_snapshot
 from clawmem.vault.vault import Vault
@@ -35,10 +36,10 @@ class Work(NamedTuple):
 def opened_work(vault: Vault, named: str | None, working_folder: Path) -> Iterator[Work]:
     """Yield the work that `named` means: a folder, a file, or a commit, which are looked for in this order.
 
-    Without a name it is the working folder, unless that is in the vault. Raise NotFound, and Refused for a folder of
-    the vault."""
+    Without a name it is the checkout of the working folder, unless that is in the vault. Raise NotFound,
+    and Refused for a folder of the vault."""
     root = vault.root.resolve()
-    path = (working_folder / Path(named or ".").expanduser()).resolve()
+    path = (working_folder / Path(named).expanduser()).resolve() if named else top_of_checkout(working_folder)
     if path.is_dir():
         if path.is_relative_to(root):
             if named is None:

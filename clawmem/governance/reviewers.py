@@ -195,6 +195,10 @@ def delegate(
             )
         after = others
     else:
+        if not (vault.root / "agents" / agent).is_dir():
+            raise NotFound(
+                f"There is no agent '{agent}'.", f"`clawmem agent list` shows them; `clawmem agent create {agent}`."
+            )
         who = user_identity(vault)
         by = A_PERSON if who == UNNAMED else f"{who.name} <{who.email}>"
         after = (*others, Delegation(pattern, agent, by))

@@ -61,6 +61,7 @@ def import_memories(
     statement whose event some fact or proposal cites is known, even if it was corrected, withdrawn or rejected since.
     Statements with a credential are skipped.
     """
+    trust = "agent" if trust == "user" and caller.agent else trust  # an agent cannot speak as a person
     skipped: list[SkippedMemory] = []
     statements = _statements(found, caller, origin, trust, skipped)
     with writing(vault, caller, "import", dry_run=True) as work:

@@ -457,3 +457,25 @@ def test_what_is_found_is_what_runs(vault: Vault, work: Path, allow: Allow) -> N
     done = run_command(vault, "./check.sh", work)
     assert isinstance(done, CommandRun)
     assert done.words == ("./check.sh",)
+
+
+def test_the_name_of_a_folder_cannot_look_like_another_line(clawmem: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "boat\nProgram: /bin/true."
+    folder.mkdir(parents=True)
+    _script(folder / "check.sh", "echo ran")
+    told = clawmem("evaluate", "allow", "./check.sh", "--work", str(folder))
+    checksum = told.err.partition("--yes ")[2].split()[0]
+    allowed = clawmem("evaluate", "allow", "./check.sh", "--work", str(folder), "--yes", checksum)
+    for out in (told.err, allowed.out, clawmem("evaluate", "allow", "--list").out):
+        assert not any(line.startswith("Program: /bin/true") for line in out.splitlines()), out
+        assert "boat\\nProgram" in out
+
+
+def test_the_place_is_the_repository_with_its_work_trees(
+    clawmem: Command, vault: Vault, caller: Caller, work: Path
+) -> None:
+    subprocess.run(("git", "init", "-q", str(work)), check=True)
+    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    out = clawmem("evaluate", "allow", "--list").out
+    assert f'the repository ["{work}"] and its work trees' in out
+    assert ".git" not in out

@@ -344,7 +344,8 @@ def test_a_decision_of_an_agent_or_before_the_evaluation_does_not_count(
 
 
 def test_a_pass_closes_what_was_handed_in_if_the_settings_say_so(vault: Vault, caller: Caller, work: Path) -> None:
-    vault.settings = vault.settings._replace(values={**vault.settings.values, "evaluate.closes": True})
+    _closes(vault, 1)
+    _agreed(vault, caller, work)
     done = _evaluated(vault, caller, work, "rule: exists README.md", state="review")
     task = find_task(vault, "paint")
     assert (task.state, task.decided_by) == ("done", done.evaluation.id)
@@ -352,9 +353,56 @@ def test_a_pass_closes_what_was_handed_in_if_the_settings_say_so(vault: Vault, c
     later = caller._replace(now=caller.now + timedelta(hours=1))
     move_task(vault, later, "paint", "reject", "It is not blue.")
     record_decisions(vault, later)
-    assert [one["outcome"] for one in _logged(vault, "alignment")] == ["false pass"]
+    assert [one["outcome"] for one in _logged(vault, "alignment")] == ["agreed", "false pass"]
     assert _evaluated(vault, caller, work, "rule: exists README.md", slug="open").evaluation.verdict == "escalate"
     assert find_task(vault, "open").state == "open"
+
+
+def _closes(vault: Vault, least: int) -> None:
+    given = {"evaluate.closes": True, "evaluate.least_decisions": least}
+    vault.settings = vault.settings._replace(values={**vault.settings.values, **given})
+
+
+def _agreed(vault: Vault, caller: Caller, work: Path) -> None:
+    """Let a person agree with one verdict."""
+    _evaluated(vault, caller, work, "rule: exists README.md", slug="first")
+    move_task(vault, caller._replace(now=caller.now + timedelta(minutes=1)), "first", "close")
+    record_decisions(vault, caller)
+
+
+def test_no_task_closes_by_itself_before_people_decided_enough(vault: Vault, caller: Caller, work: Path) -> None:
+    _closes(vault, 2)
+    done = _evaluated(vault, caller, work, "rule: exists README.md", state="review")
+    assert (done.evaluation.verdict, find_task(vault, "paint").state) == ("pass", "review")
+    assert "0 of the 2" in done.notices[-1]
+    _agreed(vault, caller, work)
+    assert "1 of the 2" in _evaluated(vault, caller, work, "rule: exists README.md", state="review").notices[-1]
+
+
+def test_an_agent_does_not_pass_its_task_with_a_folder_of_its_own(
+    vault: Vault, caller: Caller, work: Path, tmp_path: Path
+) -> None:
+    _closes(vault, 1)
+    _agreed(vault, caller, work)
+    agent, own = caller._replace(agent="ann"), tmp_path / "own"
+    own.mkdir()
+    (own / "README.md").write_text("The hull is blue.\n")
+    subprocess.run(("git", "init", "-q", str(work)), check=True)
+    (work / "prepared").mkdir()
+    (work / "prepared/README.md").write_text("The hull is blue.\n")
+    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    for folder in (own, work / "prepared"):
+        done = _evaluated(vault, agent, folder, "rule: exists README.md", state="review")
+        assert (done.evaluation.verdict, find_task(vault, "paint").state) == ("pass", "review")
+        assert done.evaluation.reason.endswith("on a folder that the agent named.")
+    done = _evaluated(vault, agent, work, "rule: exists README.md", state="review")
+    assert find_task(vault, "paint").state == "done", done
+
+
+def test_in_a_folder_of_a_checkout_the_checkout_is_evaluated(vault: Vault, caller: Caller, work: Path) -> None:
+    subprocess.run(("git", "init", "-q", str(work)), check=True)
+    task = _task(vault, "rule: exists boat.json")
+    assert evaluate(vault, caller, task, None, work / "docs").evaluation.verdict == "pass"
 
 
 def test_the_verb(clawmem: Command, vault: Vault, work: Path) -> None:

@@ -209,3 +209,12 @@ def test_the_end_of_a_session_names_agents_and_evidence(clawmem: Command) -> Non
     (waiting,) = clawmem("review", "list", "--json").data["proposals"]
     assert waiting["fact"]["details"]["agents"] == ["coder"]
     assert waiting["fact"]["details"]["evidence"] == ["fail_1"]
+
+
+def test_a_guardrail_of_one_agent_is_not_told_to_another(clawmem: Command) -> None:
+    rule = "Ask before deleting the zebra."
+    assert clawmem("guardrail", "add", rule, "--why", "It was lost.", "--for", "ann").code == 0
+    assert "zebra" in clawmem("context", "--agent", "ann").out
+    assert "zebra" in clawmem("context").out
+    assert "zebra" not in clawmem("context", "--agent", "bob").out
+    assert "zebra" not in clawmem("session", "start", "--agent", "bob").out

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import ClawmemError, NotPermitted, Refused
+from clawmem.errors import ClawmemError, NotFound, NotPermitted, Refused
 from clawmem.faces.mcp.tools import TOOLS
 from clawmem.governance.agreement import agreement
 from clawmem.governance.review import approve, list_proposals, reject
 from clawmem.governance.reviewers import delegate
+from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
 from clawmem.memory.review.proposals import proposal_writes, read_proposals
@@ -108,6 +109,9 @@ def test_no_road_lets_an_agent_decide(vault: Vault, caller: Caller, clawmem: Com
 
 def test_delegation_is_recorded_with_who_delegated(vault: Vault, caller: Caller) -> None:
     bot = caller._replace(agent="bot")
+    with pytest.raises(NotFound, match="no agent 'bot'"):
+        delegate(vault, caller, "promotion", "bot", "areas/*")
+    create_agent(vault, "bot", caller)
     before = vault.head()
     delegate(vault, caller, "promotion", "bot", "areas/*")
     assert vault.head() == before, "it is a setting of this machine"
@@ -160,6 +164,7 @@ def test_agreement_proposes_delegation_where_it_is_always(vault: Vault, caller: 
         (kind,) = agreement(vault).kinds
         assert (kind.decided, kind.delegate) == (number + 1, number == 4)
     assert (kind.approved, kind.rejected, kind.in_a_row) == (4, 1, 3)
+    create_agent(vault, "bot", caller)
     delegate(vault, caller, "promotion", "bot")
     (kind,) = agreement(Vault(vault.root, vault.git.environment)).kinds
     assert (kind.delegated_to, kind.delegate) == ("bot", False)

@@ -15,6 +15,7 @@ from clawmem.governance.allowed_commands import (
     find_allowed,
     plan_command,
     remove_command,
+    top_of_checkout,
 )
 from clawmem.model.records.alignment import Agreement
 from clawmem.model.records.allowed_command import AllowedCommand, render_allowed, shown_words
@@ -90,7 +91,7 @@ def allow(
     call: Call,
     command: str | None,
     task: str | None,
-    work: str,
+    work: str | None,
     pin: list[str] | None,
     yes: str | None,
     list_: bool,
@@ -107,7 +108,7 @@ def allow(
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if list_:
         held = read_allowed(vault)
-        rows = [(one.id, shown_words(one.words), one.place, one.at, one.by) for one in held]
+        rows = [(one.id, shown_words(one.words), _shown_place(one.place), one.at, one.by) for one in held]
         data = {"commands": [_data(one) for one in held]}
         talk = () if held else ("No command is allowed on this machine.",)
         return Answer(data, Table(("id", "words", "place", "allowed at", "by"), rows), talk=talk)
@@ -115,7 +116,8 @@ def allow(
         removed = remove_command(vault, remove)
         return Answer({"commands": [_data(removed)]}, [f"removed {removed.id}: {shown_words(removed.words)}"])
     check_no_agent(vault, caller)
-    folder = (call.runtime.working_folder / Path(work).expanduser()).resolve()
+    here = call.runtime.working_folder
+    folder = top_of_checkout(here) if work is None else (here / Path(work).expanduser()).resolve()
     wanted = [command] if command is not None else _commands_of(call, task or "", folder)
     plans, lines = [], list[str]()
     for each in wanted:
@@ -159,14 +161,24 @@ def _confirm(call: Call, plan: AllowedCommand, yes: str | None) -> None:
 
 def _plan_lines(plan: AllowedCommand) -> list[str]:
     program, *others = plan.files
+    at = {one.path: shown_words([one.real]) for one in plan.files}
     return [
         f"Words: {shown_words(plan.words)}.",
-        f"Program: {shown_words([program.path])} at {program.real}, SHA-256 {program.checksum}.",
-        *(f"File: {shown_words([one.path])} at {one.real}, SHA-256 {one.checksum}." for one in others),
-        f"Runs in: {plan.place}.",
-        *(f"{name}: {value}." for name, value in plan.environment.items()),
+        f"Program: {shown_words([program.path])} at {at[program.path]}, SHA-256 {program.checksum}.",
+        *(f"File: {shown_words([one.path])} at {at[one.path]}, SHA-256 {one.checksum}." for one in others),
+        f"Runs in: {_shown_place(plan.place)}.",
+        *(f"{name}: {shown_words([value])}." for name, value in plan.environment.items()),
         _NOT_CHECKED,
     ]
+
+
+def _shown_place(place: str) -> str:
+    """Return where an allowance holds, in words. The name of a folder cannot look like another line."""
+    path = Path(place)
+    if path.name != ".git":
+        shared = (path / "HEAD").is_file() and (path / "objects").is_dir()
+        return f"the repository {shown_words([place])} and its work trees" if shared else shown_words([place])
+    return f"the repository {shown_words([str(path.parent)])} and its work trees"
 
 
 def _data(command: AllowedCommand) -> dict[str, Any]:
@@ -191,7 +203,7 @@ _AGREEMENT = {
 _TASK = Parameter("task", "The slug or the title of the task.", required=True, metavar="TASK")
 _WORK = Parameter(
     "work",
-    "A checkout, a file, or a commit; the default is this folder.",
+    "A checkout, a file, or a commit; the default is the checkout that you are in.",
     ("--work",),
     metavar="PATH",
     completes="file",
@@ -215,7 +227,8 @@ VERB = {
             Parameter("command", "The command, as one argument.", metavar="COMMAND"),
             Parameter("task", "Allow the commands of a task, one after the other.", ("--task",), metavar="TASK"),
             Parameter(
-                "work", "The folder of the checkout.", ("--work",), default=".", metavar="PATH", completes="file"
+                "work", "The folder; the default is the checkout that you are in.", ("--work",), metavar="PATH",
+                completes="file",
             ),
             Parameter("pin", "A further file that must not change.", ("--pin",), repeated=True, completes="file"),
             Parameter("yes", "Do not ask; the checksum of the command.", ("--yes",), metavar="CHECKSUM"),

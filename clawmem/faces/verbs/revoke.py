@@ -45,6 +45,7 @@ def revoke(
         ],
         "proposals": [proposal_to_record(one) for one in done.proposals],
         "events": list(done.events),
+        "sessions": list(done.sessions),
         "commit": done.commit,
         "dry_run": dry_run,
     }
@@ -64,6 +65,7 @@ def _lines(done: RevokeResult, dry_run: bool) -> list[str]:
     if done.events:
         named = ", ".join(done.events[:_SHOWN]) + (", ..." if len(done.events) > _SHOWN else "")
         lines.append(f"{counted(len(done.events), 'event')} {would}excluded: {named}")
+    lines += [f"session {would}revoked: {one}" for one in done.sessions]
     lines.append(f"commit {done.commit[:12]}" if done.commit else "dry run; nothing was changed")
     return lines
 
@@ -92,6 +94,7 @@ VERB = Command(
         "dependents": [{"...": "fact", "relation": set(_HOW), "of": str}],
         "proposals": ["proposal"],
         "events": [str],
+        "sessions": [str],
         "commit": (str, None),
         "dry_run": bool,
     },

@@ -12,7 +12,7 @@ from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
 from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.facts.ids import FACT_PREFIX
-from clawmem.model.facts.propositional import MOST_PREMISES, NamedPremise, named_premises, with_words
+from clawmem.model.facts.propositional import MOST_PREMISES, conclusion_of, named_premises, with_references
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
@@ -35,26 +35,29 @@ class _Unresolved(Exception):
 
 
 def linked_to_premises(index: Index, fact: Fact, caller: Caller) -> LinkedStatement:
-    """Return the fact with a `depends_on` link for each bracket that names one fact, and with words for brackets.
+    """Return the conclusion, with a `depends_on` link for each bracket that names one fact.
 
     A bracket names a fact by its id, by its statement or words that only one current fact contains, or by an entity
-    with one current fact. The reason of a link is the sentence as it was given. Other brackets stay as text."""
+    with one current fact. The reason of a link is the sentence with ids in the brackets: the words of a premise are
+    not stored again, because they would outlive it. Other brackets stay as text."""
     named = named_premises(fact.fact)
-    said: dict[NamedPremise, str] = {}
-    links, notices = list(fact.links), list[str]()
+    premises: dict[str, str] = {}
+    notices = list[str]()
     for one in named[:MOST_PREMISES]:
         try:
             placed = _premise(index, one.words, caller)
         except _Unresolved as problem:
             notices.append(f"[[{one.words}]] names no premise: {problem}; it stays as text")
             continue
-        said[one] = placed.fact.fact.rstrip(" .") if one.words.startswith(FACT_PREFIX) else one.words
-        if not any(link.type == "depends_on" and link.to == placed.fact.id for link in links):
-            links.append(FactLink("depends_on", placed.fact.id, fact.fact, stamp(caller.now)))
+        premises[one.words] = placed.fact.id
     if len(named) > MOST_PREMISES:
         notices.append(f"only the first {MOST_PREMISES} premises are linked; the others stay as text")
-    text = with_words(fact.fact, said.get)
-    return LinkedStatement(fact._replace(fact=text, links=tuple(links)), tuple(notices))
+    reason = with_references(fact.fact, lambda one: premises.get(one.words))
+    text = conclusion_of(fact.fact, lambda one: premises.get(one.words))
+    known = {link.to for link in fact.links if link.type == "depends_on"}
+    added = [one for one in dict.fromkeys(premises.values()) if one not in known]
+    links = (*fact.links, *(FactLink("depends_on", one, reason, stamp(caller.now)) for one in added))
+    return LinkedStatement(fact._replace(fact=text, links=links), tuple(notices))
 
 
 def _premise(index: Index, words: str, caller: Caller) -> PlacedFact:

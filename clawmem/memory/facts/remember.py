@@ -181,7 +181,7 @@ class FactPlanner:
             writes.update(new_entity_files(entity, work.caller, title))
         batch = self._batch(entity)
         place = batch.places.get(_place_key(draft.fact))
-        said = self._resolved(without_approval(draft.fact))
+        said = self._resolved(without_approval(self._as_caller(draft.fact)))
         if place is not None:
             return self._reinforce(batch, place, said, entity)
         fact = self._based(with_identity(said, work.caller, self._new_id()))
@@ -263,6 +263,7 @@ class FactPlanner:
         relation: str | None,
     ) -> tuple[RememberedFact, Change]:
         """Return the fact and the change in which the winner of a conflict replaces the others."""
+        from clawmem.memory.facts.rival_values import with_closed_questions
         from clawmem.model.facts.catalog import is_replaced, is_single
         from clawmem.model.lifecycle.succession import correct, succeed
 
@@ -296,6 +297,7 @@ class FactPlanner:
         )
         fact = next(one.fact for one in changed if one.fact.id == new.fact.id)
         settled = settled._replace(trailers=(*settled.trailers, ("Strategy", found.strategy)))
+        settled = with_closed_questions(self._work, settled, winner.fact, [one.fact.id for one in others], found)
         return RememberedFact(fact, new.entity, "added"), settled
 
     def _put(self, placed: PlacedFact) -> dict[str, bytes | None]:
@@ -314,6 +316,12 @@ class FactPlanner:
         fact, notices = _resolve_references(self._work, fact, self._batches, self._days)
         self.notices += notices
         return fact
+
+    def _as_caller(self, fact: Fact) -> Fact:
+        """Return the fact with a trust that the caller may give, and say it if that is less than the draft has."""
+        trust, notices = given_trust(fact, self._work.caller)
+        self.notices += [one for one in notices if one not in self.notices]
+        return fact._replace(trust=trust)
 
     def _with_premises(self, fact: Fact) -> Fact:
         """Return the fact with links to the premises that its brackets name."""
@@ -388,6 +396,15 @@ class FactPlanner:
         return fact_id
 
 
+def given_trust(fact: Fact, caller: Caller) -> tuple[str | None, tuple[str, ...]]:
+    """Return the trust of a draft, at most that of the caller, and a notice if the draft has more.
+
+    An agent cannot speak as a person. The facts of an unattended run have the trust of what they come from."""
+    if caller.agent is None or caller.unattended or fact.trust != "user":
+        return fact.trust, ()
+    return "agent", (f"stored with trust agent, not user: {caller.agent} is an agent, and only a person speaks as one",)
+
+
 def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
     """Return the fact with its id and time, and with author, trust, source and importance where the draft has none."""
     known = fact._replace(
@@ -395,7 +412,7 @@ def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
         timestamp=stamp(caller.now),
         source=fact.source if fact.source != "unknown" else ("agent" if caller.agent else "user"),
         agent=fact.agent or caller.agent or agent_of_source(fact.source),
-        trust=statement_trust(fact.trust, fact.source, caller.agent),
+        trust=statement_trust(fact.trust, fact.source, None if fact.trust and caller.unattended else caller.agent),
     )
     return known if fact.importance is not None else with_vital_importance(known)
 

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
-from clawmem.memory.facts.remember import with_identity, without_secrets
+from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
 from clawmem.memory.permission import check_scope_right
-from clawmem.memory.review.quarantine import ProposalWriter, quarantine_reason, with_proposal_id
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason, quarantine_reason, with_proposal_id
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, check_link_kind
-from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.facts.trust import trust_rank
@@ -23,8 +24,9 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle.reinforce import joint_confidence
 from clawmem.model.lifecycle.succession import ending_later, replaced_object, stays_current, superseded
-from clawmem.model.proposals.proposal import MERGE, SUPERSEDE
+from clawmem.model.proposals.proposal import MERGE, RETRACT, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval
+from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
@@ -53,7 +55,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         old, entity = _active_fact(work, reference)
         if normal(old.fact) == normal(safe.fact.fact):
             raise Refused(f"{old.id} has exactly this statement already.", "Nothing was changed.")
-        fresh = with_identity(without_approval(safe.fact), caller, _new_id(work))
+        fresh = _identified(work, safe)
         proposed = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
         if proposed is not None:
             return proposed
@@ -89,12 +91,17 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
 
 
 def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it."""
+    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it.
+
+    An agent only proposes that for what a person stated."""
     with writing(vault, caller, "retract") as work:
         placed = _found(work, reference)
         if placed.fact.status == RETRACTED:
             return ReviseResult((placed,), ("noop",), None, (*work.notices, f"{placed.fact.id} was retracted already"))
         fact, entity = _active_fact(work, reference)
+        if _is_of_person(work, fact) and fact.category != GUARDRAIL:  # an agent may not change a guardrail at all
+            why = QuarantineReason("fact", reason or f"The agent {caller.agent} says that it was not true.")
+            return _filed(work, fact, entity, why, RETRACT, [fact])
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
         retracted = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
@@ -117,7 +124,7 @@ def merge(
             )
         entity = sources[0].entity
         at = stamp(caller.now)
-        new = with_identity(without_approval(safe.fact), caller, _new_id(work))
+        new = _identified(work, safe)
         if caller.agent:
             # A merge by an agent gets the lowest trust of its sources.
             new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=trust_rank))
@@ -207,14 +214,50 @@ def _file_proposal(
     work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]
 ) -> ReviseResult | None:
     """File a proposal if a person must decide about the change, and return the result; else return None."""
-    reason = quarantine_reason(new, [one.fact for one in olds])
+    reason = quarantine_reason(new, [one.fact for one in olds]) or _reserved(work, olds)
     if reason is None:
         return None
-    filed = ProposalWriter(work).file(new, entity, reason, does, [one.fact for one in olds])
+    return _filed(work, new, entity, reason, does, [one.fact for one in olds])
+
+
+def _filed(
+    work: WriteScope, new: Fact, entity: str, reason: QuarantineReason, does: str, olds: Sequence[Fact]
+) -> ReviseResult:
+    """File a proposal and return the result."""
+    filed = ProposalWriter(work).file(new, entity, reason, does, olds)
     commits = work.commit([filed.change]) if filed.change else ()
     notices = (*work.notices, *([filed.notice] if filed.notice else []))
     shown = PlacedFact(with_proposal_id(filed.proposal, new), entity)
     return ReviseResult((shown,), ("proposed",), commits[-1] if commits else None, notices)
+
+
+def _reserved(work: WriteScope, olds: Sequence[PlacedFact]) -> QuarantineReason | None:
+    """Return why an agent may not change these facts without a person, or None.
+
+    A person stated one of them, and it is in a conflict that waits for a person, or `review.routes` names who decides.
+    """
+    stated = [one for one in olds if _is_of_person(work, one.fact)]
+    if not stated:
+        return None
+    ids = {one.fact.id for one in stated}
+    for proposal in read_proposals(work.vault, work.read).open:
+        if proposal.kind == "conflict" and any(target.id in ids for target in proposal.targets):
+            return QuarantineReason("conflict", f"A person stated it, and {proposal.id} waits for a decision about it.")
+    routes = read_routes(work.vault.settings.words("review.routes"))
+    for one in stated:
+        place = last_match(routes, RoutedItem("conflict", one.entity, one.fact.workflow))
+        if place is not None and routes[place].reviewers:
+            return QuarantineReason("conflict", f"A person stated {one.fact.id}, and {_ROUTED}")
+    return None
+
+
+_ROUTED = "`review.routes` names who decides."
+
+
+def _is_of_person(work: WriteScope, fact: Fact) -> bool:
+    """Return whether a person stated the fact and an agent is to change it."""
+    caller = work.caller
+    return caller.agent is not None and not caller.unattended and fact.agent is None and fact.trust in (None, "user")
 
 
 def _found(work: WriteScope, reference: str) -> PlacedFact:
@@ -234,6 +277,13 @@ def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
             f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` shows what happened to it."
         )
     return PlacedFact(fact, placed.entity)
+
+
+def _identified(work: WriteScope, draft: Draft) -> Fact:
+    """Return the new fact of a draft, with a trust that the caller may give."""
+    trust, notices = given_trust(draft.fact, work.caller)
+    work.transaction.notices.extend(notices)
+    return with_identity(without_approval(draft.fact._replace(trust=trust)), work.caller, _new_id(work))
 
 
 def _new_id(work: WriteScope) -> str:

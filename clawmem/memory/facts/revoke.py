@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound
@@ -60,7 +60,7 @@ class RevokeResult(NamedTuple):
     """The changed facts, each with an outcome (`retracted`, `restored` or `updated`), and the commit.
 
     `dependents` stay active although they were derived from a withdrawn fact. `proposals` were rejected, and `events`
-    are excluded from learning and answers. `commit` is None on a dry run."""
+    are excluded from learning and answers, and `sessions` are marked as revoked. `commit` is None on a dry run."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
@@ -69,6 +69,7 @@ class RevokeResult(NamedTuple):
     events: tuple[str, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
 
 
 class _RevokePlan(NamedTuple):
@@ -77,6 +78,7 @@ class _RevokePlan(NamedTuple):
     proposals: tuple[Proposal, ...]
     events: Mapping[str, tuple[Event, ...]]
     sessions: Mapping[str, SessionRecord]
+    pages: Mapping[str, bytes | None]
 
 
 def revoke(
@@ -91,7 +93,7 @@ def revoke(
     why = f"revoked: {origin.in_words().removeprefix('from ')}" + (f" ({reason})" if reason else "")
     with writing(vault, caller, "revoke", dry_run=dry_run) as work:
         plan = _plan(work, origin, why)
-        if not (plan.revocation.retracted or plan.proposals or plan.events or plan.sessions):
+        if not (plan.revocation.retracted or plan.proposals or plan.events or plan.sessions or plan.pages):
             nothing = f"Nothing came {origin.in_words()}."
             raise NotFound(nothing, "`clawmem log` shows sources, agents and sessions.")
         commit = None if dry_run else work.commit([_change(work, origin, plan, reason)])[-1]
@@ -122,7 +124,17 @@ def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
         _rejected_proposals(work, origin, events, why, revoked),
         {path: one for path, one in chosen.items() if one},
         _sessions(work, origin),
+        daily_pages_without(work, {one.id for one in done.retracted}, _gone_notes(origin, chosen)),
     )
+
+
+def _gone_notes(
+    origin: RevokeOrigin, chosen: Mapping[str, tuple[Event, ...]]
+) -> Callable[[str | None, str, str], bool]:
+    """Return whether a note of an agent and a day is revoked: its event is, or all that its agent wrote."""
+    told = {(one.agent, day_of(one.timestamp), one.text) for found in chosen.values() for one in found}
+    whole = origin.agent if origin == RevokeOrigin(agent=origin.agent) else None
+    return lambda agent, day, text: (agent is not None and agent == whole) or (agent, day, text) in told
 
 
 def _came_from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session: frozenset[str]) -> bool:
@@ -230,7 +242,7 @@ def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: s
             **_queue_writes(work, plan),
             **proposal_writes(plan.proposals),
             **pages_after(work, [PlacedFact(one, plan.homes[one.id]) for one in facts]),
-            **daily_pages_without(work, {one.id for one in done.retracted}),
+            **plan.pages,
         },
         (*said, *proposal_trailers(plan.proposals)),
         body="\n".join(body),
@@ -318,4 +330,5 @@ def _result(work: WriteScope, plan: _RevokePlan, commit: str | None) -> RevokeRe
         tuple(one.id for found in plan.events.values() for one in found),
         commit,
         work.notices,
+        tuple(one.id for one in plan.sessions.values()),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
+from functools import partial
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, facts_of
@@ -11,6 +12,8 @@ from clawmem.index.tables.accesses import counted_fact
 from clawmem.memory.pages.memory_page import PATH, memory_page_after
 from clawmem.memory.pages.summaries import summary_after, week_of
 from clawmem.memory.scope import WriteScope
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.pages.daily import day_and_agent, without_notes
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.records.entity import summary_path
 from clawmem.model.settings.permission import forbidden, rights_of
@@ -45,8 +48,12 @@ def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, by
     return {path: page for path, page in writes.items() if _may_write(work, path)}
 
 
-def daily_pages_without(work: WriteScope, ids: Set[str]) -> dict[str, bytes | None]:
-    """Return the daily notes without the generated lines that name one of some facts. The heartbeat writes the rest."""
+def daily_pages_without(
+    work: WriteScope, ids: Set[str], is_gone: Callable[[str | None, str, str], bool]
+) -> dict[str, bytes | None]:
+    """Return the daily notes without the generated lines that name one of some facts, and with the notes in comments
+    for which `is_gone(agent, day, text)` holds. The heartbeat writes the rest."""
+    today = day_of(stamp(work.caller.now))
     writes: dict[str, bytes | None] = {}
     for pattern in ("daily/*.md", "agents/*/daily/*.md"):
         for path in sorted(work.vault.root.glob(pattern)):
@@ -54,8 +61,11 @@ def daily_pages_without(work: WriteScope, ids: Set[str]) -> dict[str, bytes | No
             page = work.text(name)
             block = generated_part(page)
             lines = [one for one in (block or "").splitlines() if not ids & set(_FACT_ID.findall(one))]
-            if block and lines != block.splitlines() and _may_write(work, name):
-                writes[name] = with_generated(page, "\n".join(lines)).encode()
+            new = with_generated(page, "\n".join(lines)) if block and lines != block.splitlines() else page
+            day, agent = day_and_agent(name) or ("", None)
+            new = without_notes(new, today, partial(is_gone, agent, day)) if day else new
+            if new != page and _may_write(work, name):
+                writes[name] = new.encode()
     return writes
 
 

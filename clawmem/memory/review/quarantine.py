@@ -11,7 +11,16 @@ from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, Proposal, ProposalTarget, new_proposal_id, topic
+from clawmem.model.proposals.proposal import (
+    ADD,
+    OPEN,
+    REJECTED,
+    RETRACT,
+    Proposal,
+    ProposalTarget,
+    new_proposal_id,
+    topic,
+)
 from clawmem.model.proposals.quarantine import is_approved, orders_in
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 
@@ -84,12 +93,12 @@ class ProposalWriter:
     def _proposal(
         self, fact: Fact, entity: str, reason: QuarantineReason, does: str, targets: Sequence[Fact]
     ) -> Proposal:
-        words = _TARGET_WORDS.get(does)
+        words, says = _TARGET_WORDS.get(does), f"Retract: {fact.fact}" if does == RETRACT else fact.fact
         caller = self._work.caller
         return Proposal(
             new_proposal_id(caller.entropy, {one.id for one in self._filed}),
             reason.kind,
-            f"{fact.fact} ({words}: {'; '.join(one.fact for one in targets)})" if words else fact.fact,
+            f"{fact.fact} ({words}: {'; '.join(one.fact for one in targets)})" if words else says,
             reason.why,
             stamp(caller.now),
             does,

@@ -39,13 +39,27 @@ def named_premises(statement: str) -> tuple[NamedPremise, ...]:
     return tuple(found)
 
 
-def with_words(statement: str, words: Callable[[NamedPremise], str | None]) -> str:
-    """Return the statement with each premise replaced by `words(premise)`; None keeps the bracket.
-
-    The backslash before a bracket is removed."""
+def with_references(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
+    """Return the statement with `[[reference(premise)]]` for each premise; None keeps the bracket as it is."""
     pieces, at = [], 0
     for one in named_premises(statement):
-        said = words(one)
-        pieces += [statement[at : one.start], statement[one.start : one.end] if said is None else said]
+        found = reference(one)
+        pieces += [statement[at : one.start], statement[one.start : one.end] if found is None else f"[[{found}]]"]
         at = one.end
-    return "".join([*pieces, statement[at:]]).replace("\\[[", "[[")
+    return "".join([*pieces, statement[at:]])
+
+
+def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
+    """Return what a statement concludes: without each clause whose premises are all known, with references elsewhere.
+
+    The words of a premise would live on in the statement after the premise was withdrawn. The backslash before a
+    bracket is removed."""
+    names = {one.start: reference(one) for one in named_premises(statement)}
+    kept = statement
+    for form in reversed(list(_FORM.finditer(statement))):
+        if all(names.get(one.start()) for one in _ONE.finditer(statement, *form.span(1))):
+            before, after = kept[: form.start()].rstrip(" ,("), kept[form.end() :].lstrip(" ,)")
+            joined = f"{before}{'' if not before or after[:1] in ('', '.', '!', '?', ';', ':') else ' '}{after}"
+            kept = joined[:1].upper() + joined[1:] if not before else joined
+    kept = kept if any(map(str.isalnum, kept)) else statement
+    return with_references(kept, reference).replace("\\[[", "[[")

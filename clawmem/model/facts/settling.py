@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.model.facts.catalog import CONFIDENCE, NEWEST
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.trust import trust_rank
 
 
 class Settlement(NamedTuple):
@@ -21,7 +21,7 @@ class Settlement(NamedTuple):
 def settle(strategy: str, origin: str, facts: Sequence[Fact]) -> Settlement:
     """Return which fact wins by a strategy. `origin` says what sets the strategy, such as `lives_in`.
 
-    A fact of low trust never wins against one that is trusted."""
+    A fact never wins against one of higher trust."""
     if strategy == NEWEST:
         winner, why = _newest(facts), f"it is the newest, and {origin} settles conflicts by `newest`"
         if winner is None:
@@ -33,8 +33,10 @@ def settle(strategy: str, origin: str, facts: Sequence[Fact]) -> Settlement:
         why = f"it has the highest confidence, {winner.confidence:g}, and {origin} settles conflicts by `confidence`"
     else:
         return Settlement(None, strategy, f"{origin} settles conflicts by `ask`")
-    if is_low_trust(winner.trust) and not all(is_low_trust(one.trust) for one in facts):
-        return Settlement(None, strategy, f"{winner.id} comes from a source of low trust")
+    best = max(facts, key=lambda one: trust_rank(one.trust))
+    if trust_rank(winner.trust) < trust_rank(best.trust):
+        said = f"{winner.id} has the trust {winner.trust}, which is less than that of {best.id}"
+        return Settlement(None, strategy, said)
     return Settlement(winner, strategy, why)
 
 

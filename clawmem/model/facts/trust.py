@@ -72,7 +72,8 @@ def least_trust(*trusts: str | None) -> str | None:
 
 
 def statement_trust(trust: str | None, source: str, agent: str | None) -> str:
-    """Return a statement's trust: the given one or that of the caller, at most what the source's name implies."""
-    implied = trust_of_source(source)
-    given = trust or implied or ("agent" if agent else "user")
-    return given if implied is None or trust_rank(given) <= trust_rank(implied) else implied
+    """Return a statement's trust: the given one or that of the caller.
+
+    It is at most what the source's name implies, and at most `agent` for an agent, who cannot speak as a person."""
+    implied, most = trust_of_source(source), "agent" if agent else "user"
+    return least_trust(trust or implied or most, implied, most) or most

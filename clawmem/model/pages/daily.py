@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from clawmem.model.named_tuple import NamedTuple
 
@@ -48,3 +49,14 @@ def note_lines(page: str) -> tuple[NoteLine, ...]:
         if found and found[2]:
             lines.append(NoteLine(found[1], found[2]))
     return tuple(lines)
+
+
+def without_notes(page: str, day: str, is_gone: Callable[[str], bool]) -> str:
+    """Return the page with each note whose text is gone in a comment that names the day. Comments are not served."""
+    gone = {one.text for one in note_lines(page) if is_gone(one.text)}
+    lines = page.split("\n")
+    for place, line in enumerate(lines if gone else ()):
+        found = _LINE.match(line)
+        if found and found[2] in gone:
+            lines[place] = f"<!-- revoked on {day}: {line.strip().replace('--', '- -')} -->"
+    return "\n".join(lines)

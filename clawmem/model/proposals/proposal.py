@@ -21,6 +21,8 @@ ACTIONS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE, PROMOTE, DECIDE
 
 PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
+# A decision in the name of a conflict strategy, which no person made.
+BY_STRATEGY = "strategy "
 
 
 class ProposalTarget(NamedTuple):

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.proposals.kinds import BY_KIND, KINDS
+from clawmem.model.records.entity import CANDIDATES, ROOTS
 
 _KIND, _WORKFLOW = "kind:", "workflow:"
 _ALL = frozenset(("*", "**"))
@@ -144,8 +145,15 @@ def _check_pattern(number: int, pattern: str) -> None:
         if kind is not None and kind not in BY_KIND:
             raise InvalidInput(f"line {number}: '{kind}' is not a kind of proposal; choose one of {', '.join(KINDS)}")
         name = part[len(_WORKFLOW) :] if part.startswith(_WORKFLOW) else part
-        if kind is None and (not name.strip("/") or ":" in name or "@" in name):
+        unknown = part not in _ALL and not part.startswith(_WORKFLOW) and not _may_be_entity(part)
+        if kind is None and (not name.strip("/") or ":" in name or "@" in name or unknown):
             raise InvalidInput(
                 f"line {number}: '{part}' is no pattern; use kind:NAME, workflow:NAME, an entity such as"
                 " areas/people/*, or *"
             )
+
+
+def _may_be_entity(part: str) -> bool:
+    """Return whether a pattern can match an entity: its first name is a folder of entities, or has a `*`."""
+    first = part.strip("/").partition("/")[0]
+    return "*" in first or first in (*ROOTS, CANDIDATES)

@@ -285,6 +285,7 @@ SETTINGS = (
     Setting("evaluate.confidence", "float", 0.7, "below this confidence, a criterion is undecided", 0, 1),
     Setting("evaluate.agreement", "float", 0.8, "below this agreement with people, nothing passes by itself", 0, 1),
     Setting("evaluate.decisions", "int", 20, "the number of last decisions of people that this is of", 1, 10_000),
+    Setting("evaluate.least_decisions", "int", 5, "below this number of them, no task closes by itself", 1, 10_000),
     Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),
     Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
     Setting("evaluate.output_bytes", "int", 1_000_000, "how many bytes an allowed command may write", 1, 100_000_000),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
-from clawmem.index.search.scoped import guardrail_rows
+from clawmem.index.search.scoped import all_guardrails, guardrail_rows
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
@@ -16,6 +16,7 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, COLD, HOT, RECENCY_POLICY, WARM
 from clawmem.model.pages import context_frame as frame
+from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import OmittedHint, Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
@@ -29,7 +30,16 @@ from clawmem.serving.context.pages import (
     summary_units,
 )
 from clawmem.serving.context.result import ContextResult, context_result
-from clawmem.serving.context.tiers import TITLES, TierCounts, current_tiers, first_of_tier, tiers_at, tiers_by, tiers_of
+from clawmem.serving.context.tiers import (
+    TITLES,
+    TierCounts,
+    current_tiers,
+    first_of_tier,
+    tiers_at,
+    tiers_by,
+    tiers_of,
+    without_facts,
+)
 from clawmem.serving.context.units import UnitStyle, fact_units
 from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
@@ -104,6 +114,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         on = tiers_by(index, reader, counted, policy, wanted.domain)
     else:
         on = current_tiers(index, reader, counted)
+    on = _without_guardrails_of_others(on, caller.agent)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
     aside = frame.aside("; ".join(asides)) if asides else None
@@ -137,6 +148,12 @@ def _scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[Sco
     from clawmem.serving.context.for_task import find_scoped  # only where a workflow or a project is named
 
     return find_scoped(vault, on, wish)
+
+
+def _without_guardrails_of_others(on: TierCounts, agent: str | None) -> TierCounts:
+    """Return the tiers without the guardrails that name other agents only. A person sees all."""
+    others = [one.fact.id for one in all_guardrails(on.source) if not holds_for(one.fact, agent)] if agent else []
+    return without_facts(on, others) if others else on
 
 
 def _guardrails(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[ScopedFact]":

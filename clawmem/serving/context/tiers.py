@@ -77,6 +77,15 @@ def _by_policy(one: FactCandidate, policy: str, reader: ReaderScope) -> FactCand
     return one._replace(shelf=policy_tier(policy, one.weight, one.access_count, last, reader.now))
 
 
+def without_facts(on: TierCounts, ids: Sequence[str]) -> TierCounts:
+    """Return the tiers without some facts."""
+    hidden = candidates_of(on, ids)
+    totals = Counter(on.totals)
+    totals.subtract(one.shelf for one in hidden)
+    moved = {**on.moved, **{one.n: one._replace(shelf="") for one in hidden}}
+    return on._replace(totals=totals, moved=moved)
+
+
 def first_of_tier(on: TierCounts, shelf: str, tokens: int) -> Sequence[FactCandidate]:
     """Return the first facts of a tier: the agent's own, then most accessed, most important, newest.
 
@@ -100,7 +109,8 @@ def tiers_of(on: TierCounts, numbers: Collection[int]) -> dict[int, FactCandidat
     """Return some rows as candidates with their tiers, without those that may not be shown."""
     if on.whole:
         return {n: on.moved[n] for n in numbers if n in on.moved}
-    return {one.n: on.moved.get(one.n, one) for one in candidates_in_rows(on.source, on.reader, numbers)}
+    found = (on.moved.get(one.n, one) for one in candidates_in_rows(on.source, on.reader, numbers))
+    return {one.n: one for one in found if one.shelf or one.n not in on.moved}
 
 
 def candidates_of(on: TierCounts, ids: Sequence[str]) -> list[FactCandidate]:

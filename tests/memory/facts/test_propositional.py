@@ -12,15 +12,16 @@ from tests.conftest import Command
 from tests.memory.facts.test_premises import facts, keep
 
 
-def test_each_bracket_becomes_a_link_with_the_sentence_as_its_reason(vault: Vault, caller: Caller) -> None:
+def test_each_bracket_becomes_a_link_with_ids_in_its_reason(vault: Vault, caller: Caller) -> None:
     slow = keep(vault, caller, "The parser is slow on large files.")
     cheap = keep(vault, caller, "Memory is cheap.")
     sentence = f"Since [[the parser is slow]] and [[{cheap.id}]], we cache."
     held = keep(vault, caller, sentence)
-    assert held.fact == "Since the parser is slow and Memory is cheap, we cache."
+    assert held.fact == "We cache."
+    reason = f"Since [[{slow.id}]] and [[{cheap.id}]], we cache."
     assert [(one.type, one.to, one.reason) for one in held.links] == [
-        ("depends_on", slow.id, sentence),
-        ("depends_on", cheap.id, sentence),
+        ("depends_on", slow.id, reason),
+        ("depends_on", cheap.id, reason),
     ]
     retract(vault, slow.id, caller)
     assert in_doubt(facts(vault)[held.id])
@@ -29,10 +30,10 @@ def test_each_bracket_becomes_a_link_with_the_sentence_as_its_reason(vault: Vaul
 def test_a_bracket_without_a_single_meaning_stays_as_text_and_is_said(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, "Jane likes tea.", entity="areas/people/jane")
     keep(vault, caller, "Jane likes milk.", entity="areas/people/jane")
-    keep(vault, caller, "Tom is tall.", entity="areas/people/tom")
+    tom = keep(vault, caller, "Tom is tall.", entity="areas/people/tom")
     text = "Since [[Jane likes]] and [[Tom]] and [[nobody]] and [[fact_0000ffff]], we wait."
     done = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
-    assert done.facts[0].fact.fact == text.replace("[[Tom]]", "Tom")
+    assert done.facts[0].fact.fact == text.replace("[[Tom]]", f"[[{tom.id}]]")
     assert len(done.facts[0].fact.links) == 1
     assert [notice.split(": ")[0] for notice in done.notices] == [
         "[[Jane likes]] names no premise",
@@ -68,3 +69,19 @@ def test_knowledge_at_the_end_of_a_session_is_linked(clawmem: Command, vault: Va
     assert done.code == 0, done.err
     held = next(one for one in facts(vault).values() if "caches" in one.fact)
     assert [(one.type, one.to) for one in held.links] == [("depends_on", slow.id)]
+
+
+def test_the_words_of_a_revoked_premise_are_not_served(clawmem: Command, vault: Vault, caller: Caller) -> None:
+    slow = keep(vault, caller, "The parser is slow.", agent="ann")
+    first = keep(vault, caller, "We cache because [[the parser is slow]].")
+    second = keep(vault, caller, f"Since [[{first.id}]], memory grows.")
+    assert (first.fact, second.fact) == ("We cache.", "Memory grows.")
+    clawmem("revoke", "--agent", "ann")
+    for done in (clawmem("context"), clawmem("recall", "parser cache memory"), clawmem("show", first.id)):
+        assert "slow" not in done.out.lower(), done.out
+    assert slow.id in clawmem("show", first.id).out
+
+
+def test_a_statement_that_is_only_a_premise_keeps_the_reference(vault: Vault, caller: Caller) -> None:
+    slow = keep(vault, caller, "The parser is slow.")
+    assert keep(vault, caller, "Because [[the parser is slow]].").fact == f"Because [[{slow.id}]]."

@@ -21,6 +21,7 @@ from clawmem.model.records.entity import items_path
 from clawmem.model.records.event import parse_events
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
 
 
 def _keep(vault: Vault, caller: Caller, **record: object) -> tuple[Fact, str, str]:
@@ -278,3 +279,20 @@ def test_a_batch_that_fails_half_way_says_what_was_kept(
     assert done.failed is not None
     assert "items.json:2" in done.failed.message
     assert {fact.fact for fact in _on_disk(vault, "projects/a")} == {"Fact 0", "Fact 1"}
+
+
+def test_an_agent_cannot_speak_as_a_person(clawmem: Command) -> None:
+    by, home = ("--agent", "ann", "--json"), ("-e", "projects/boat")
+    stated = clawmem("remember", "The boat passed inspection.", *home, "--trust", "user", *by)
+    line = json.dumps({"fact": "The boat is blue.", "trust": "user", "agent": "ann"})
+    listed = clawmem("remember", "--jsonl", "-", *home, *by, given=line)
+    newer = clawmem("supersede", stated.data["facts"][0]["id"], "The boat passed twice.", "--trust", "user", *by)
+    merged = clawmem(
+        "merge", newer.data["facts"][0]["id"], listed.data["facts"][0]["id"], "--into", "It passed and is blue.", *by
+    )
+    for done in (stated, listed, newer, merged):
+        assert done.data["facts"][0]["trust"] == "agent", done.out
+    for done in (stated, listed, newer):
+        assert any("trust agent, not user" in one for one in done.json["notices"])
+    person = clawmem("remember", "The mast is new.", *home, "--trust", "user", "--json")
+    assert person.data["facts"][0]["trust"] == "user"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
 
@@ -161,3 +162,21 @@ def test_the_pages_of_the_vault_no_longer_say_it(clawmem: Command, vault_root: P
     assert clawmem("doctor").code == 0
     clawmem("undo", done["commit"])
     assert "Jane is allergic to pollen." in standing(clawmem)
+
+
+def test_the_notes_and_sessions_of_a_revoked_agent_are_withdrawn_once(clawmem: Command, vault: Vault) -> None:
+    by = ("--agent", "ann")
+    session = clawmem("session", "start", *by, "--json").data["session"]
+    session = session if isinstance(session, str) else session["id"]
+    clawmem("note", "The zebra key is under the mat.", *by)
+    clawmem("note", "The heron is grey.")
+    done = clawmem("revoke", "--agent", "ann", "--json")
+    assert done.data["sessions"] == [session]
+    (page,) = vault.root.glob("agents/ann/daily/*.md")
+    assert "<!-- revoked on " in page.read_text()
+    for asked in (clawmem("context", *by), clawmem("recall", "zebra key", *by), clawmem("session", "start", *by)):
+        assert "mat" not in asked.out.split(), asked.out
+    assert "heron" in clawmem("recall", "heron grey").out
+    before = vault.git.run("rev-parse", "HEAD")
+    clawmem("revoke", "--agent", "ann", "--session", session)
+    assert vault.git.run("rev-parse", "HEAD") == before

@@ -72,7 +72,7 @@ def test_a_source_of_low_trust_never_wins(clawmem: Command, vault_root: Path) ->
     with_strategy(vault_root, "newest")
     clawmem("remember", "Jane lives in Porto.", *HOME)
     conflict = said(clawmem, "Jane lives in Rome.", "--trust", "external")
-    assert conflict["winner"] is None and "low trust" in str(conflict["why"])
+    assert conflict["winner"] is None and "has the trust external" in str(conflict["why"])
     assert set(states(clawmem).values()) == {"active"}
 
 
@@ -122,3 +122,48 @@ def test_an_agent_an_outsider_and_news_of_the_past_replace_nothing(clawmem: Comm
     clawmem("remember", "Jane lives in Oslo.", *HOME, "--valid-from", "2024")
     assert said(clawmem, "Jane lives in Bergen.", *options)["winner"] is None
     assert states(clawmem)["Jane lives in Oslo."] == "active"
+
+
+def test_the_newest_of_an_agent_does_not_win_against_a_person(clawmem: Command, vault_root: Path) -> None:
+    with_strategy(vault_root, "newest")
+    clawmem("remember", "Jane lives in Porto.", *HOME)
+    conflict = said(clawmem, "Jane lives in Rome.", "--agent", "ann")
+    assert conflict["winner"] is None and "has the trust agent" in str(conflict["why"])
+    assert set(states(clawmem).values()) == {"active"}
+    asked = conflict["proposal"]
+    newest = said(clawmem, "Jane lives in Oslo.")
+    assert newest["winner"] == newest["fact"]
+    (closed,) = clawmem("review", "list", "--all", "--json").data["proposals"]
+    assert (closed["id"], closed["status"]) == (asked, "rejected")
+    assert (closed["decided"]["by"], closed["decided"]["winner"]) == ("strategy newest", newest["fact"])
+    assert clawmem("doctor").code == 0
+
+
+def test_an_agent_does_not_settle_a_conflict_that_waits_for_a_person(clawmem: Command) -> None:
+    one = clawmem("remember", "Jane lives in Porto.", *HOME, "--json").data["facts"][0]["id"]
+    two = clawmem("remember", "Jane lives in Rome.", *HOME, "--json").data["facts"][0]["id"]
+    by = ("--agent", "ann", "--json")
+    assert clawmem("retract", one, *by).data["outcome"] == ["proposed"]
+    assert clawmem("supersede", one, "Jane lives in Oslo.", *by).data["outcome"] == ["proposed"]
+    assert clawmem("merge", one, two, "--into", "Jane lives in Porto and Rome.", *by).data["outcome"] == ["proposed"]
+    assert set(states(clawmem).values()) == {"active"}
+    assert len(clawmem("review", "list", "--json").data["proposals"]) == 4
+    assert clawmem("doctor").code == 0
+    assert clawmem("retract", one, "--json").data["outcome"] == ["retracted"]
+
+
+def test_an_agent_only_proposes_to_retract_what_a_person_stated(clawmem: Command) -> None:
+    fact = clawmem("remember", "Jane likes tea.", *HOME, "--json").data["facts"][0]["id"]
+    asked = clawmem("retract", fact, "--reason", "She does not.", "--agent", "ann", "--json").data["facts"][0]["id"]
+    assert states(clawmem) == {"Jane likes tea.": "active"}
+    assert clawmem("review", "approve", asked).code == 0
+    assert states(clawmem) == {"Jane likes tea.": "retracted"}
+    own = clawmem("remember", "Jane likes rum.", *HOME, "--agent", "ann", "--json").data["facts"][0]["id"]
+    assert clawmem("retract", own, "--agent", "ann", "--json").data["outcome"] == ["retracted"]
+
+
+def test_where_the_routes_name_a_reviewer_an_agent_proposes_to_supersede(clawmem: Command) -> None:
+    fact = clawmem("remember", "Jane likes tea.", *HOME, "--json").data["facts"][0]["id"]
+    clawmem("config", "set", "review.routes", "areas/people/** ada@example.org")
+    by = ("--agent", "ann", "--json")
+    assert clawmem("supersede", fact, "Jane likes rum.", *by).data["outcome"] == ["proposed"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.facts.propositional import named_premises, with_words
+from clawmem.model.facts.propositional import conclusion_of, named_premises
 
 
 @pytest.mark.parametrize(
@@ -33,18 +33,26 @@ def test_brackets_behind_a_reason_are_premises(statement: str, expected: list[st
     assert [one.words for one in named_premises(statement)] == expected
 
 
-def test_the_words_take_the_place_of_the_brackets() -> None:
-    statement = "Since [[a]] and [[b]], see \\[[c]] and [[d]]."
-    assert with_words(statement, lambda one: one.words.upper() if one.words == "a" else None) == (
-        "Since A and [[b]], see [[c]] and [[d]]."
-    )
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("Since [[a]] and [[b]], see \\[[c]] and [[d]].", "Since [[A]] and [[b]], see [[c]] and [[d]]."),
+        ("Since [[a]], we cache.", "We cache."),
+        ("We cache because [[a]].", "We cache."),
+        ("We cache, since [[a]] and [[a]], and we wait.", "We cache and we wait."),
+        ("Since [[a]], we cache because [[a]].", "We cache."),
+        ("Because [[a]].", "Because [[A]]."),
+    ],
+)
+def test_the_conclusion_has_no_words_of_a_known_premise(statement: str, expected: str) -> None:
+    assert conclusion_of(statement, lambda one: "A" if one.words == "a" else None) == expected
 
 
 @given(st.text(alphabet="since [],and\\xab. ", max_size=200))
 def test_any_text_is_read(statement: str) -> None:
     for one in named_premises(statement):
         assert statement[one.start : one.end].strip("[]").strip() == one.words
-    assert "\\[[" not in with_words(statement, lambda one: None)
+    assert "\\[[" not in conclusion_of(statement, lambda one: None)
 
 
 @pytest.mark.parametrize("piece", ["since [[a]] and ", "since ", "[[", "since [[a]], ", "]]"])

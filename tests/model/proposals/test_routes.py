@@ -105,3 +105,8 @@ WORD = some.text(some.characters(blacklist_characters=";\n\r\x0b\x0c\x1c\x1d\x1e
 def test_what_is_written_reads_back(rows: list[tuple[str, list[str]]]) -> None:
     routes = tuple(Route(pattern, tuple(names)) for pattern, names in rows)
     assert read_routes(written(routes)) == routes
+
+
+def test_a_pattern_that_can_match_nothing_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="'nonsense' is no pattern"):
+        read_routes("nonsense")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.stated_value import SinglePhrase, StatedValue, are_rivals, hold_together, stated_value
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.language.text import all_of
 from clawmem.model.merging.facts.chains import Facts
 from clawmem.model.merging.facts.rivals import supersede_all, supersede_proposal
@@ -135,6 +135,8 @@ def _winner(facts: Facts, found: Contradiction, policy: MergePolicy) -> Fact | N
     else:
         return None
     others = found.yours if latest.id in found.mine else found.mine
+    if policy.name == NEWEST and trust_rank(latest.trust) < max(trust_rank(facts[one].fact.trust) for one in others):
+        return None
     if is_low_trust(latest.trust) and not all(is_low_trust(facts[one].fact.trust) for one in others):
         return None
     return latest

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.language.text import all_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.merging.facts.chains import Facts, known_end_of_chain, replace_fact, superseded
@@ -93,6 +93,8 @@ def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...],
     else:
         return None
     if winner is None or not winner.is_current:
+        return None
+    if policy.name == NEWEST and trust_rank(winner.trust) < max(trust_rank(one.trust) for one in standing):
         return None
     if is_low_trust(winner.trust) and not all(is_low_trust(one.trust) for one in standing):
         return None
