@@ -177,4 +177,4 @@ def test_the_registry_imports_no_reader() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.strip("[]\n").replace("'", "").split(", "))
     records = {"clawmem.model.records", "clawmem.model.records.bounds", "clawmem.model.records.entity"}
-    assert loaded == {"clawmem.errors", "clawmem.model", *records}
+    assert loaded == {"clawmem.errors", "clawmem.model", "clawmem.model.named_tuple", *records}

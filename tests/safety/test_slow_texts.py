@@ -187,6 +187,8 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.safety.written_forms", "start + "): lambda: [_needle().whole],
     ("clawmem.model.safety.written_forms", "re.escape(data)"): lambda: [b"aGVsbG8gd29ybGQ"],
     ("clawmem.model.safety.written_forms", "letter"): lambda: [*_needle().letters],
+    ("clawmem.work.digestion.by_model", "join(words)"): lambda: [r"Jane\s+lives\s+in\s+Oslo"],
+    ("clawmem.model.records.suite", "value"): lambda: [r"lives in \w+"],
     ("clawmem.model.proposals.routes", "_glob("): lambda: [r".*@example\.org", r"release.*"],
     ("clawmem.model.proposals.routes", "_entity_glob("): lambda: [r"areas/people/.*(/.*)?", r"projects/[^/]*(/.*)?"],
     ("clawmem.model.wiki.markdown", "re.escape(title)"): lambda: [r"(?<!\w)Jane(?!\w)"],

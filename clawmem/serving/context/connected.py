@@ -4,11 +4,8 @@
 company have the rest of the answer. What is found is shown beside the fact that leads to it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, names_in, predicate_channel
@@ -22,6 +19,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.language.text import normal
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.search.ranking import BACKGROUND, meaning_share, word_weight
 from clawmem.serving.context.hits import ContextRequest
@@ -93,7 +91,9 @@ def answering_chain(
         scored = [one for one in scored if one.covered > most or (one.worth and not (covers[one.n] <= held[one.via]))]
         if not scored:
             break
-        top = max(scored, key=lambda one: (one.covered + one.worth, -starts.index(one.via), -one.n))
+        # Of equal ones, the id decides, since the order of rows depends on the history of the index.
+        ids = {n: one.fact.id for n, one in facts_in_rows(index, [one.n for one in scored]).items()}
+        top = min(scored, key=lambda one: (-(one.covered + one.worth), starts.index(one.via), ids[one.n]))
         chain.append(top)
         most = max(top.covered, most)
         held = {top.n: covers[top.n] | held[top.via]}
@@ -128,7 +128,7 @@ def connected_facts(
         meant = meaning_share(close[n]) if n in close else 0.0
         worth = share + _MEANING * meant + _RARITY * rare[n] + _IMPORTANCE * importance_of(facts[n])
         scored.append(ConnectedFact(n, via, thing, worth, share, 2))
-    return _in_turns(sorted(scored, key=lambda one: -one.worth))
+    return _in_turns(sorted(scored, key=lambda one: (-one.worth, facts[one.n].id)))
 
 
 def pass_reasons(

@@ -96,7 +96,7 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
         (["heartbeat", "--budget-cents", "a"], "'a' is not a number.", "heartbeat --help"),
         (["undo"], "Missing argument", "Example: `clawmem undo fact_1a2b`."),
         (["merge", "fact_1"], "Missing option '--into'.", "Example: `clawmem merge fact_1a2b fact_5e6f --into"),
-        (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path, backlinks."),
+        (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path, backlinks, export."),
         (["schema", "recal"], "There is no command 'recal'.", "Did you mean 'recall'?"),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_preset_is_set_and_used(clawmem: Command, program: Callable[..., str])
     assert done.code == 0
     assert done.out.splitlines() == [
         "llm.preset: none -> claude",
-        "llm.model:  -> command",
+        "llm.model: (empty) -> command",
         "stored on this machine, .git/clawmem/local.yaml",
         "Events, daily notes and facts are given to the program `claude`, which may send them on.",
     ]
@@ -121,7 +121,7 @@ def test_llm_test_says_what_works(clawmem: Command, program: Callable[..., str],
     assert (good.data["model"], good.data["reachable"], good.data["json"]) == ("claude", True, True)
     assert good.data["prices"] is None
     assert good.data["run"]["task"] == "test"
-    assert '"task": "test"' in next((vault_root / "ledger").iterdir()).read_text()
+    assert '"task": "test"' in next((vault_root / "ledger").glob("*.jsonl")).read_text()
     program("claude", "says", "I am a poet.")
     poet = clawmem("llm", "test", env=path)
     assert poet.code == 14

@@ -38,7 +38,7 @@ def some_value(setting: Setting) -> st.SearchStrategy[Any]:
     if setting.kind == "float":
         return st.floats(low, high)
     if setting.kind in ("routes", "delegations"):
-        return st.sampled_from(("kind:fact scout Ada", "areas/people/** scout Ada"))
+        return st.sampled_from(("kind:fact scout Ada", "kind:promotion scout Ben"))
     names = st.from_regex(r"[a-z][a-z0-9]{0,20}", fullmatch=True)
     return names.map(lambda name: f"projects/{name}") if setting.kind == "entity" else names
 
