@@ -25,7 +25,7 @@ def test_each_commit_names_who_did_it(clawmem: Command, vault_root: Path) -> Non
     clawmem("config", "set", "defaults.limit", "7")
     clawmem("recall", "what does Jane like?")
     clawmem("heartbeat")
-    clawmem("undo", "HEAD~1")
+    clawmem("undo", "HEAD~2")
     found = authors(vault_root)
     person = "Ada Person <ada@example.org> clawmem"
     assert {name: found[name] for name in ("remember", "config", "undo")} == dict.fromkeys(

@@ -112,7 +112,7 @@ def test_what_leads_has_a_line_in_whatever_its_share_and_is_named_where_it_lacks
     assert [part.text for part in shown.remarks] == ["(left out: 31, of Always 1; `clawmem list` shows them)\n"]
     with pytest.raises(InvalidInput) as refused:
         packed(30, 30)
-    least = int(refused.value.hint.split()[5])
+    least = int(refused.value.hint.partition("Raise the budget to ")[2].split()[0])
     assert packed(least, 30).tokens <= least
     with pytest.raises(InvalidInput):
         packed(least - 1, 30)
@@ -137,7 +137,7 @@ def test_little_room_gives_one_remark_for_all_and_less_than_that_is_refused() ->
     assert [part.text for part in packed.remarks] == ["(left out: 3; `clawmem list` shows them)\n"]
     with pytest.raises(InvalidInput, match="too small") as refused:
         pack(DAY, sections, 20)
-    least = int(refused.value.hint.split()[5])
+    least = int(refused.value.hint.partition("Raise the budget to ")[2].split()[0])
     assert pack(DAY, sections, least).tokens <= least
     with pytest.raises(InvalidInput, match="too small"):
         pack(DAY, sections, least - 1)
