@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 _PAUSE = 0.001
 
@@ -16,3 +17,12 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> bool:
             return False
         time.sleep(_PAUSE)
     return True
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not waited for yet does not. Needs `/proc`."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # the second: it ended between opening and reading
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"

@@ -22,6 +22,7 @@ from clawmem.llm.loop import CheckedAnswer, ask
 from clawmem.llm.presets import PRESETS, ModelCommand
 from clawmem.model.settings.settings import BY_KEY, DEFAULTS, parse_value
 from tests.llm import scripted_model
+from tests.waiting import is_alive, wait_until
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -94,12 +95,7 @@ def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> Non
     assert time.monotonic() - started < 20
     assert account.spent.calls == 1
     child = int(place.read_text())
-    for _ in range(100):
-        state = Path(f"/proc/{child}/stat")
-        if not state.exists() or state.read_text().split()[2] == "Z":
-            return
-        time.sleep(0.05)
-    pytest.fail("the child of the program is alive")
+    assert wait_until(lambda: not is_alive(child))
 
 
 def test_a_process_that_is_left_behind_is_not_waited_for() -> None:

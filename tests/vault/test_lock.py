@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 
@@ -80,7 +81,12 @@ def test_a_git_process_that_outlives_its_clawmem_keeps_the_lock(vault: Vault) ->
 
 
 def _has_open(pid: int, path: Path) -> bool:
-    return any(file.resolve() == path.resolve() for file in Path(f"/proc/{pid}/fd").iterdir())
+    """A descriptor may close between listing and reading: only what can still be read counts."""
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            if file.readlink() == path.resolve():
+                return True
+    return False
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="the files of other processes cannot be seen here")

@@ -14,7 +14,7 @@ from clawmem.vault.exchange.remote import Remote, fetch
 from clawmem.vault.exchange.remote_process import run_remote_git
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
-from tests.waiting import wait_until
+from tests.waiting import is_alive, wait_until
 
 DEAF = "trap '' TERM; exec 2>&-"
 
@@ -25,14 +25,6 @@ def slow_ssh(folder: Path, manner: str) -> Mapping[str, str]:
     ssh.write_text(f"#!/bin/sh\necho $$ >'{folder}/pid'\n{manner}\nexec sleep 300\n")
     ssh.chmod(0o755)
     return {"GIT_SSH_COMMAND": str(ssh)}
-
-
-def _is_alive(pid: int) -> bool:
-    """Whether a process is there and not just waiting to be buried."""
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
-        return False
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes cannot be seen here")
@@ -49,7 +41,7 @@ def test_when_the_time_is_over_all_of_it_is_ended(vault: Vault, tmp_path: Path, 
         if noted.exists() and noted.read_text().strip():
             break
     ssh = int(noted.read_text())
-    assert wait_until(lambda: not _is_alive(ssh))
+    assert wait_until(lambda: not is_alive(ssh))
     assert not list((vault.git_dir / "refs").rglob("*.lock"))
 
 
