@@ -17,6 +17,7 @@ from clawmem.model.records.eval_run import (
     OUTCOMES,
     PASSED,
     EvalRun,
+    EvalScore,
     OutcomeChange,
     changes_between,
     regressions,
@@ -62,7 +63,9 @@ def run(call: Call, suite: str | None, junit: str | None, arm: Sequence[str] | N
     code = REFUSED if worse or bad else DONE
     talk = [f"{one.suite}: kept as {one.id}" for one in found]
     talk += [f"{name}: passed before and fails now: {one.test} ({one.arm})" for name, one in worse]
-    talk += [f"{name}: a regression suite fails: {counted(number, 'test')}" for name, number in bad]
+    for name, scores in bad:
+        talk.append(f"{name}: a regression suite fails: {counted(len(scores), 'test')}")
+        talk += [f"{name}: {one.test} ({one.arm}): {'; '.join(one.reasons)}" for one in scores[:_SHOWN]]
     lines: Any = _lines(found)
     if junit is not None:
         from clawmem.governance.suites.junit import junit_xml
@@ -201,10 +204,11 @@ def _runner(call: Call, home: str, judge: Judge) -> SuiteRunner:
     return SuiteRunner(run_command, environment, all_graders(judge, command))
 
 
-def _failing(suites: Sequence[Suite], runs: Sequence[EvalRun]) -> list[tuple[str, int]]:
-    pairs = zip(suites, runs, strict=True)
-    failed = [(suite.id, sum(one.outcome == FAILED for one in run.scores), suite.kind) for suite, run in pairs]
-    return [(name, number) for name, number, kind in failed if number and kind == REGRESSION]
+def _failing(suites: Sequence[Suite], runs: Sequence[EvalRun]) -> list[tuple[str, Sequence[EvalScore]]]:
+    """Return the regression suites with a failed test, each with its failed tests."""
+    pairs = [(suite, run) for suite, run in zip(suites, runs, strict=True) if suite.kind == REGRESSION]
+    failed = [(suite.id, [one for one in run.scores if one.outcome == FAILED]) for suite, run in pairs]
+    return [(name, scores) for name, scores in failed if scores]
 
 
 def _lines(runs: Sequence[EvalRun]) -> Table:

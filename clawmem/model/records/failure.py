@@ -8,14 +8,13 @@ Fail?", arXiv:2503.13657, figure 1.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.model.language.dates import moment_of
-from clawmem.model.records.parsing import Yaml, json_lines, text, yaml_value
-from clawmem.model.records.yaml_lines import line_of_key
+from clawmem.model.records.keyed_entries import EntryForm, KeyedEntry, keyed_entries
+from clawmem.model.records.parsing import Yaml, json_lines
 
 MODES_PATH = "governance/failures.yaml"
 LOG_PATH = "governance/failures.jsonl"
@@ -36,8 +35,7 @@ MAST = {
     "FM-3.2": "No or incomplete verification", "FM-3.3": "Incorrect verification",
 }  # fmt: skip
 
-_MODE = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
-_KEYS = ("about", "signs", "actions", "guardrail", "mast")
+_FORM = EntryForm(("about", "signs", "actions", "guardrail", "mast"), "failure mode", "signs and actions")
 _TEXTS = ("id", "timestamp", "mode", "agent", "session", "workflow", "project", "task", "note", "proposal")
 
 
@@ -71,42 +69,26 @@ class FailureRecord(NamedTuple):
 
 def parse_modes(data: bytes, path: str, yaml: Yaml) -> dict[str, FailureMode]:
     """Read the modes by id. Raise Unreadable, with the line and the key, if one has the wrong form."""
-    held = yaml_value(data, path, yaml)
-    written = text(data, path, yaml)
-    if held is None:
-        return {}
-    if not isinstance(held, Mapping):
-        raise Unreadable(path, None, "it does not map failure modes to their signs and actions")
-    return {str(name): _mode(str(name), one, path, written) for name, one in held.items()}
+    return {one.id: _mode(one) for one in keyed_entries(data, path, yaml, _FORM)}
 
 
-def _mode(name: str, held: Any, path: str, written: str) -> FailureMode:
-    def wrong(key: str, what: str) -> Unreadable:
-        line = line_of_key(written, key) or line_of_key(written, name)
-        return Unreadable(path, line, f"the key '{key}' {what}")
-
-    if not _MODE.fullmatch(name):
-        raise wrong(name, "is no id of a failure mode: use lower-case letters, digits and -")
-    if not isinstance(held, Mapping):
-        raise wrong(name, f"has no keys below it; the keys are {', '.join(_KEYS)}")
-    for key in held:
-        if key not in _KEYS:
-            raise wrong(f"{name}.{key}", f"is unknown; the keys are {', '.join(_KEYS)}")
+def _mode(entry: KeyedEntry) -> FailureMode:
+    name, held = entry.id, entry.held
     for key in ("about", "guardrail"):
         if not isinstance(held.get(key), str | None) or held.get(key) == "":
-            raise wrong(f"{name}.{key}", "is not text")
+            raise entry.wrong(key, "is not text")
     lists = {}
     for key in ("signs", "actions", "mast"):
         words = held.get(key) or []
         if not isinstance(words, list) or not all(isinstance(one, str) and one.strip() for one in words):
-            raise wrong(f"{name}.{key}", "is not a list of texts")
+            raise entry.wrong(key, "is not a list of texts")
         lists[key] = tuple(words)
     for key in ("signs", "actions"):
         if name not in BUILT_IN and not lists[key]:
-            raise wrong(f"{name}.{key}", "is missing or empty")
+            raise entry.wrong(key, "is missing or empty")
     for code in lists["mast"]:
         if code not in MAST:
-            raise wrong(f"{name}.mast", f"contains '{code}', which is no code of MAST; they are FM-1.1 to FM-3.3")
+            raise entry.wrong("mast", f"contains '{code}', which is no code of MAST; they are FM-1.1 to FM-3.3")
     return FailureMode(name, held.get("about"), lists["signs"], lists["actions"], held.get("guardrail"), lists["mast"])
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, Unreadable
+from clawmem.errors import InvalidInput
 from clawmem.model.records.allowed_command import words_of
-from clawmem.model.records.parsing import Yaml, text, yaml_value
-from clawmem.model.records.yaml_lines import line_of_key
+from clawmem.model.records.keyed_entries import EntryForm, KeyedEntry, keyed_entries
+from clawmem.model.records.parsing import Yaml
 from clawmem.model.safety.user_patterns import bounded_pattern
 
 PRINCIPLES_PATH = "governance/principles.yaml"
 LONGEST_EXAMPLE = 200
 _MOST_DEEP = 3
-_ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
-_KEYS = ("rule", "reason", "paths", "check", "good", "bad")
+_FORM = EntryForm(("rule", "reason", "paths", "check", "good", "bad"), "principle", "rules")
 
 
 class Principle(NamedTuple):
@@ -42,42 +41,26 @@ class Principle(NamedTuple):
 def parse_principles(data: bytes, path: str, yaml: Yaml) -> tuple[Principle, ...]:
     """Read the principles in file order. Raise Unreadable, with the line and the key, if one has the wrong form, or if
     an example does not prove its rule: the good ones must pass the check, and the bad ones fail it."""
-    held = yaml_value(data, path, yaml)
-    written = text(data, path, yaml)
-    if held is None:
-        return ()
-    if not isinstance(held, Mapping):
-        raise Unreadable(path, None, "it does not map the ids of principles to their rules")
-    return tuple(_principle(str(name), one, path, written) for name, one in held.items())
+    return tuple(_principle(one) for one in keyed_entries(data, path, yaml, _FORM))
 
 
-def _principle(name: str, held: Any, path: str, written: str) -> Principle:
-    def wrong(key: str, what: str) -> Unreadable:
-        line = line_of_key(written, key) or line_of_key(written, name)
-        return Unreadable(path, line, f"the key '{key}' {what}")
-
-    if not _ID.fullmatch(name):
-        raise wrong(name, "is no id of a principle: use lower-case letters, digits and -")
-    if not isinstance(held, Mapping):
-        raise wrong(name, f"has no keys below it; the keys are {', '.join(_KEYS)}")
-    for key in held:
-        if key not in _KEYS:
-            raise wrong(f"{name}.{key}", f"is unknown; the keys are {', '.join(_KEYS)}")
+def _principle(entry: KeyedEntry) -> Principle:
+    name, held = entry.id, entry.held
     for key in ("rule", "reason"):
         if not isinstance(held.get(key), str) or not held[key].strip():
-            raise wrong(f"{name}.{key}", "is missing or not text")
-    pattern, command = _check(name, held.get("check"), wrong)
+            raise entry.wrong(key, "is missing or not text")
+    pattern, command = _check(entry)
     lists = {}
     for key in ("paths", "good", "bad"):
         words = [held[key]] if isinstance(held.get(key), str) else held.get(key)
         if words is None and (key == "paths" or command is not None):
             words = ["**"] if key == "paths" else []
         if not isinstance(words, list) or not all(isinstance(one, str) and one for one in words):
-            raise wrong(f"{name}.{key}", "is missing, or no list of texts")
+            raise entry.wrong(key, "is missing, or no list of texts")
         if not words and (key == "paths" or command is None):
-            raise wrong(f"{name}.{key}", "is missing, or no list of texts")
+            raise entry.wrong(key, "is missing, or no list of texts")
         if key == "paths" and any(one.split("/").count("**") > _MOST_DEEP for one in words):
-            raise wrong(f"{name}.{key}", f"has a glob with more than {_MOST_DEEP} of **")
+            raise entry.wrong(key, f"has a glob with more than {_MOST_DEEP} of **")
         lists[key] = tuple(words)
     found = Principle(name, held["rule"].strip(), held["reason"].strip(), pattern=pattern, command=command, **lists)
     if pattern is None:
@@ -85,26 +68,26 @@ def _principle(name: str, held: Any, path: str, written: str) -> Principle:
     for key, should in (("good", False), ("bad", True)):
         for example in lists[key]:
             if len(example) > LONGEST_EXAMPLE:
-                raise wrong(f"{name}.{key}", f"is longer than {LONGEST_EXAMPLE} characters")
+                raise entry.wrong(key, f"is longer than {LONGEST_EXAMPLE} characters")
             if any(found.breaks(line) for line in example.splitlines()) != should:
                 said = "passes the check, but it should fail" if should else "fails the check, but it should pass"
-                raise wrong(f"{name}.{key}", f"{said}: {example.strip()}")
+                raise entry.wrong(key, f"{said}: {example.strip()}")
     return found
 
 
-def _check(name: str, held: Any, wrong: Callable[[str, str], Unreadable]) -> tuple[re.Pattern[str] | None, str | None]:
+def _check(entry: KeyedEntry) -> tuple[re.Pattern[str] | None, str | None]:
     """Return the pattern or the command of a check."""
-    key = f"{name}.check"
+    held = entry.held.get("check")
     kind, value = next(iter(held.items())) if isinstance(held, Mapping) and len(held) == 1 else (None, None)
     if kind not in ("regex", "command") or not isinstance(value, str) or not value.strip():
-        raise wrong(key, "is missing or wrong; it is {regex: PATTERN} or {command: COMMAND}")
+        raise entry.wrong("check", "is missing or wrong; it is {regex: PATTERN} or {command: COMMAND}")
     try:
         if kind == "regex":
             return bounded_pattern(value), None
         words_of(value)
         return None, value
     except InvalidInput as problem:
-        raise wrong(key, f"cannot be used: {problem.message.rstrip('.')}") from None
+        raise entry.wrong("check", f"cannot be used: {problem.message.rstrip('.')}") from None
 
 
 class PathMatcher:

@@ -105,6 +105,7 @@ def test_a_regression_suite_must_pass(clawmem: Command, vault_root: Path) -> Non
     done = clawmem("eval", "run", "boats")
     assert done.code == REFUSED
     assert "a regression suite fails: 1 test" in done.err
+    assert "boats: colour (memory): " in done.err and "does not contain 'red'" in done.err
 
 
 def test_the_junit_xml_is_read_by_a_parser(clawmem: Command, vault_root: Path, tmp_path: Path) -> None:

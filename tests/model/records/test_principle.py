@@ -32,7 +32,7 @@ def test_a_command_needs_no_examples() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("- a\n", None, "does not map the ids of principles"),
+        ("- a\n", None, "does not map principles to their rules"),
         ("No Tar: {}\n", 1, "the key 'No Tar' is no id"),
         ("no-tar: yes please\n", 1, "the key 'no-tar' has no keys below it"),
         (HEAD + "  color: red\n", 4, "the key 'no-tar.color' is unknown"),
