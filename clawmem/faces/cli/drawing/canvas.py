@@ -22,6 +22,8 @@ HIT = "bold magenta"
 FAINT = "dim"
 ALERT = "red"
 
+LEVEL = 4
+"""Columns of one level of Rich's trees."""
 _GAP = "  "
 _SEPARATOR = " · "
 # Below this width, what stands beside a text elsewhere stands above it.
@@ -111,7 +113,7 @@ class Canvas:
 
 def words(text: str, style: str = "") -> Text:
     """A text of the vault on one line, every character of it as one that is seen."""
-    return Text(visible(one_line(text)), style, overflow="fold")
+    return Text(overflow="fold").append(visible(one_line(text)), style)
 
 
 def paragraphs(text: str) -> Text:

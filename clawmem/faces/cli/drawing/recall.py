@@ -62,7 +62,7 @@ def _hits(canvas: Canvas, data: _Record, given: Mapping[str, Any]) -> Iterator[T
         below = list(canvas.flow(_below(kind, one), canvas.beside(_DAY)))
         if given["explain"]:
             below.append(_score(one))
-        yield from canvas.block(words(one.get("date") or "undated", FAINT), _DAY, [said[0], *below, *said[1:]])
+        yield from canvas.block(words(one.get("date") or "undated", FAINT), _DAY, [*said, *below])
     if given["explain"]:
         yield from _channels(canvas, data)
 

@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from clawmem.faces.cli.drawing.canvas import FAINT, HEAD, Canvas, words
+from clawmem.faces.cli.drawing.canvas import FAINT, HEAD, LEVEL, Canvas, words
+from clawmem.faces.cli.drawing.facts import remarks
 from clawmem.faces.parts.command import Answer, Fields
 from clawmem.faces.parts.past import minute
 from clawmem.model.proposals.proposal import OPEN
@@ -30,13 +31,17 @@ def queue(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[
 
 def proposal(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[RenderableType]:
     """A tree: what the proposal says, and below it why, what it does, its evidence, and the facts as they are now."""
-    one = answer.made()["proposal"]
+    data = answer.made()
+    one = data["proposal"]
     about = (*_about(one), words(f"made {minute(one['created'])}", FAINT))
     tree = Tree(Group(words(one["says"], HEAD), *canvas.flow(about, canvas.width)), guide_style=FAINT)
     pairs = answer.lines.pairs if isinstance(answer.lines, Fields) else ()
     for name, value in pairs:
-        if name != "says":
+        if name not in ("says", "now"):
             tree.add(words(name, FAINT).append("  ").append_text(words(value)))
+    for target in data["targets"]:
+        below = canvas.flow(remarks(target), canvas.width - LEVEL)
+        tree.add(Group(words("now", FAINT).append("  ").append_text(words(target["fact"])), *below))
     yield tree
 
 

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, Canvas, words
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, words
 from clawmem.faces.cli.drawing.facts import fact_of, remarks
 from clawmem.faces.cli.drawing.log import subject
 from clawmem.faces.parts.command import Answer
@@ -21,9 +21,6 @@ from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.records.event import Event, event_from_record
 
 _Record = Mapping[str, Any]
-
-_LEVEL = 4
-"""Columns of one level of a tree."""
 
 
 def why(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -43,7 +40,7 @@ def why(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[Re
 
 
 def _statement(canvas: Canvas, record: _Record, style: str, level: int) -> RenderableType:
-    return Group(words(record["fact"], style), *canvas.flow(remarks(record), canvas.width - _LEVEL * level))
+    return Group(words(record["fact"], style), *canvas.flow(remarks(record), canvas.width - LEVEL * level))
 
 
 def _labelled(label: str, text: Text) -> Text:
@@ -100,7 +97,7 @@ def _add_premises(tree: Tree, fact: Fact) -> None:
     branch = tree.add(words("rests on", FAINT))
     for link in premises:
         because = words(f": {link.reason}") if link.reason else Text()
-        branch.add(words(link.to, FAINT).append_text(words(f" {link.type}")).append_text(because))
+        branch.add(words(link.to, FAINT).append(" ").append_text(words(link.type)).append_text(because))
 
 
 def _add_chain(canvas: Canvas, tree: Tree, data: _Record) -> None:
@@ -117,16 +114,32 @@ def _add_chain(canvas: Canvas, tree: Tree, data: _Record) -> None:
 def _add_link(
     canvas: Canvas, branch: Tree, one: _Record, members: Mapping[str, _Record], data: _Record, level: int
 ) -> None:
-    is_own = one["id"] == data["fact"]["id"]
-    recorded = words(_recorded(one, data["history"]), FAINT)
-    node = branch.add(words("this fact", HIT) if is_own else Group(_statement(canvas, one, "", level), recorded))
+    node = branch.add(Group(*_link_rows(canvas, one, members, data, level)))
     for replaced in members.values():
         if replaced.get("superseded_by") == one["id"]:
             _add_link(canvas, node, replaced, members, data, level + 1)
+
+
+def _link_rows(
+    canvas: Canvas, one: _Record, members: Mapping[str, _Record], data: _Record, level: int
+) -> Iterator[RenderableType]:
+    """A fact of the chain: its quote, when it was recorded, and why it was replaced. The root has told all but the
+    last of the fact that was asked for."""
+    if one["id"] == data["fact"]["id"]:
+        yield words("this fact", HIT)
+    else:
+        yield _statement(canvas, one, "", level)
+        if one.get("source_text"):
+            yield words(f'"{one["source_text"]}"')
+        yield words(f"recorded {_recorded(one, data['history'])}", FAINT)
+    successor = members.get(one.get("superseded_by") or "", {})
+    for link in successor.get("links", ()):
+        if link["to"] == one["id"] and link.get("reason"):
+            yield words(f"replaced because: {link['reason']}")
 
 
 def _add_history(canvas: Canvas, tree: Tree, history: Sequence[_Record]) -> None:
     branch = tree.add(words("history" if history else "history: none of it is here", FAINT))
     for one in history:
         parts = (words(one["commit"][:SHORT], FAINT), words(minute(one["time"]), FAINT), words(one["author"], FAINT))
-        branch.add(Group(subject(one), *canvas.flow(parts, canvas.width - 2 * _LEVEL)))
+        branch.add(Group(subject(one), *canvas.flow(parts, canvas.width - 2 * LEVEL)))
