@@ -16,7 +16,7 @@ import pyte
 
 _STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 _NAMES = {"1": "bold", "2": "dim", "31": "red", "35": "magenta"}
-_ROWS = 300
+_ROWS = 150
 
 
 def on_terminal(words: Sequence[str], folder: Path, environment: Mapping[str, str], columns: int, code: int = 0) -> str:

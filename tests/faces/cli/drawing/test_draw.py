@@ -88,12 +88,14 @@ def commands(ids: dict[str, str]) -> list[list[str]]:
 def test_the_screens_are_as_recorded(clawmem: Command) -> None:
     ids = build(clawmem)
     labels, recorded = Labels(), []
-    for columns in (80, 40):
-        for words in commands(ids):
+    named: list[str] = []
+    for words in commands(ids):
+        for columns in (80, 40):
             env = {"COLUMNS": str(columns), "CLAWMEM_SEED": str(zlib.crc32(repr(words).encode()))}
             sent = clawmem(*words, "--color", "always", env=env).out
             rows = screen_of(sent, columns)
-            for one in _IDS.findall(clawmem(*words, "--quiet", env=env).out):
+            named = named if columns == 40 else _IDS.findall(clawmem(*words, "--quiet", env=env).out)
+            for one in named:
                 assert any(one in row for row in rows), f"{one} is cut at {columns} columns by {words}"
             styles: dict[str, list[str]] = {}
             for style, text in styled(sent):
@@ -187,10 +189,8 @@ def test_rich_is_imported_only_where_something_is_drawn(
         "sys.stderr.write(' '.join(drawn)); sys.stderr.flush(); sys.stdout.flush(); os._exit(code)"
     )
     command = [sys.executable, "-c", code]
-    for more in ({}, {"TERM": "dumb"}, {"NO_COLOR": "1"}):
-        env = {**environment, **more}
-        done = subprocess.run(command, cwd=vault_root, env=env, capture_output=True, text=True, check=True)
-        assert (done.stderr, done.stdout[:5] != "") == ("", True)
+    done = subprocess.run(command, cwd=vault_root, env=environment, capture_output=True, text=True, check=True)
+    assert (done.stderr, done.stdout != "") == ("", True)
     drawn = subprocess.run(
         command, cwd=vault_root, env={**environment, "FORCE_COLOR": "1"}, capture_output=True, text=True, check=True
     )
