@@ -169,7 +169,6 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
     its name, which an agent must be allowed to use."""
     call = Terminal(from_process(common["vault"], common["agent"]), common["json"], common["quiet"])
     call.runtime.check_verb(verb)
-    call.drawn_as = DrawnAs(verb, given, common["color"])
     if common["jsonl"] or common["fields"] is not None:
         from clawmem.faces.parts.records import selection  # few calls ask for records
 
@@ -180,6 +179,7 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
             from clawmem.faces.parts.reading import stdin_text  # few texts come that way
 
             values[one.name] = stdin_text(call)
+    call.drawn_as = DrawnAs(verb, values, common["color"])
     with command.within():
         return call.give(command.function(call, **values))
 

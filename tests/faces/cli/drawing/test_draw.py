@@ -112,6 +112,18 @@ def test_the_screens_are_as_recorded(clawmem: Command) -> None:
     assert text == SCREENS.read_text()
 
 
+def test_a_terminal_is_sent_what_a_pipe_gets_with_color_always(
+    vault_root: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    clawmem("remember", "Jane lives in the yellow house at the harbour.", "--entity", "areas/people/jane")
+    for columns in (80, 40):
+        for words, given in ((["recall", "living"], None), (["recall", "-"], "living"), (["status"], None)):
+            piped = clawmem(*words, "--color=always", env={"COLUMNS": str(columns)}, given=given)
+            assert given or on_terminal(words, vault_root, environment, columns).replace("\r\n", "\n") == piped.out
+            assert words[0] == "status" or "\x1b[1;35mlives\x1b[0m" in piped.out
+            assert max(map(len, screen_of(piped.out, columns))) <= columns
+
+
 def test_texts_of_the_vault_do_nothing_to_a_terminal(
     vault_root: Path, environment: dict[str, str], clawmem: Command
 ) -> None:

@@ -36,7 +36,11 @@ def test_named_values() -> None:
         ("broken", "x cannot be read"),
     )
     answer = Answer({}, Fields(pairs, "a head"))
-    assert list(answer.lines) == ["a head", f"heartbeat {pairs[0][1]}", "broken    x cannot be read"]
+    assert isinstance(answer.lines, Fields) and list(answer.lines) == [
+        "a head",
+        f"heartbeat {pairs[0][1]}",
+        "broken    x cannot be read",
+    ]
     assert drawn(answer, 40) == (
         "a head\n"
         "heartbeat  never on this machine;\n"
