@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from clawmem.faces.cli.display import Display
@@ -29,6 +29,8 @@ _SEPARATOR = " · "
 # Below this width, what stands beside a text elsewhere stands above it.
 _NARROW = 60
 _NARROW_INDENT = 2
+_WORD = re.compile(r"\S+")
+_MARK = re.compile(r"[/(&?=]")
 _ENDS = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 
 
@@ -53,8 +55,10 @@ class Canvas:
         self._color_system = self._console._color_system
 
     def wrapped(self, text: Text, width: int) -> Sequence[Text]:
-        """The rows of a text; only a word that is longer than a row is cut."""
-        rows = text.wrap(self._console, max(width, 1), overflow="fold")
+        """The rows of a text; only a word that is longer than a row is cut, if possible behind a mark."""
+        places = list(_breaks(text.plain, width))
+        broken = Text("\n").join(text.divide(places)) if places else text
+        rows = broken.wrap(self._console, max(width, 1), overflow="fold")
         for row in rows:
             row.rstrip()
         return list(rows)
@@ -84,6 +88,10 @@ class Canvas:
             row = row.append(_SEPARATOR, FAINT).append_text(part) if row else part.copy()
         if row:
             yield row
+
+    def node(self, level: int, *texts: Text) -> Group:
+        """What stands at a node of a tree, below the root of level 0."""
+        return Group(*(row for text in texts for row in self.wrapped(text, self.width - LEVEL * level)))
 
     def columns(self, rows: Sequence[Sequence[Text]]) -> Iterator[Text] | None:
         """Rows of cells as aligned columns, or None if a word of a cell would have to be cut."""
@@ -126,6 +134,20 @@ def padded(text: Text, width: int) -> Text:
     filled = text.copy()
     filled.append(" " * max(width - cell_len(filled.plain), 0))
     return filled
+
+
+def _breaks(text: str, width: int) -> Iterator[int]:
+    """Where to cut the words that are longer than a row: behind the last mark, such as a slash, that fits."""
+    if cell_len(text) <= width:
+        return
+    for word in _WORD.finditer(text):
+        start = word.start()
+        while cell_len(text[start : word.end()]) > width:
+            marks = (mark.end() for mark in _MARK.finditer(text, start, min(start + width, word.end() - 1)))
+            place = max((at for at in marks if cell_len(text[start:at]) <= width), default=None)
+            if place is None:
+                break
+            yield (start := place)
 
 
 def _longest_word(cell: Text) -> int:

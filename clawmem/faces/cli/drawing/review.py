@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
@@ -34,14 +34,14 @@ def proposal(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterat
     data = answer.made()
     one = data["proposal"]
     about = (*_about(one), words(f"made {minute(one['created'])}", FAINT))
-    tree = Tree(Group(words(one["says"], HEAD), *canvas.flow(about, canvas.width)), guide_style=FAINT)
+    tree = Tree(canvas.node(0, words(one["says"], HEAD), *canvas.flow(about, canvas.width)), guide_style=FAINT)
     pairs = answer.lines.pairs if isinstance(answer.lines, Fields) else ()
     for name, value in pairs:
         if name not in ("says", "now"):
-            tree.add(words(name, FAINT).append("  ").append_text(words(value)))
+            tree.add(canvas.node(1, words(name, FAINT).append("  ").append_text(words(value))))
     for target in data["targets"]:
         below = canvas.flow(remarks(target), canvas.width - LEVEL)
-        tree.add(Group(words("now", FAINT).append("  ").append_text(words(target["fact"])), *below))
+        tree.add(canvas.node(1, words("now", FAINT).append("  ").append_text(words(target["fact"])), *below))
     yield tree
 
 

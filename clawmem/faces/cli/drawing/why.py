@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
@@ -22,25 +23,35 @@ from clawmem.model.records.event import Event, event_from_record
 
 _Record = Mapping[str, Any]
 
+_DEEPEST = 4
+"""The deepest level of a tree that has another one below it: 40 columns have no room for more."""
+
 
 def why(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[RenderableType]:
     """The fact as the root of a tree."""
     data = answer.made()
-    record, fact = data["fact"], fact_of(data["fact"])
-    tree = Tree(_statement(canvas, record, HEAD, level=0), guide_style=FAINT)
-    tree.add(_labelled("recorded", words(_recorded(data, data["history"]))))
-    if "removed" in data:
-        tree.add(_labelled("removed", words(f"in {data['removed'][:SHORT]}; `clawmem undo` restores it", ALERT)))
-    tree.add(_labelled("source", words(", ".join(_source(fact)))))
-    _add_evidence(tree, data, fact)
-    _add_premises(tree, fact)
+    fact = fact_of(data["fact"])
+    tree = Tree(canvas.node(0, *_statement(canvas, data["fact"], HEAD, 0)), guide_style=FAINT)
+    for rows in (_own(data, fact), _evidence(data, fact)):
+        for row in rows:
+            tree.add(canvas.node(1, *row))
+    _add_premises(canvas, tree, fact)
     _add_chain(canvas, tree, data)
     _add_history(canvas, tree, data["history"])
     yield tree
 
 
-def _statement(canvas: Canvas, record: _Record, style: str, level: int) -> RenderableType:
-    return Group(words(record["fact"], style), *canvas.flow(remarks(record), canvas.width - LEVEL * level))
+def _own(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:
+    yield (_labelled("recorded", words(_recorded(data, data["history"]))),)
+    if "removed" in data:
+        removed = f"in {data['removed'][:SHORT]}; `clawmem undo {data['removed'][:SHORT]}` restores it"
+        yield (_labelled("removed", words(removed, ALERT)),)
+    yield (_labelled("source", words(", ".join(_source(fact)))),)
+
+
+def _statement(canvas: Canvas, record: _Record, style: str, level: int) -> Iterator[Text]:
+    yield words(record["fact"], style)
+    yield from canvas.flow(remarks(record), canvas.width - LEVEL * level)
 
 
 def _labelled(label: str, text: Text) -> Text:
@@ -68,10 +79,10 @@ def _source(fact: Fact) -> Iterator[str]:
         yield f"confidence {fact.confidence:g}"
 
 
-def _add_evidence(tree: Tree, data: _Record, fact: Fact) -> None:
+def _evidence(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:
     if "event" not in data:
         quote = words(f'"{fact.source_text}"', HIT) if fact.source_text else words("none was given")
-        tree.add(_labelled("evidence", quote))
+        yield (_labelled("evidence", quote),)
         return
     event = event_from_record({key: data["event"][key] for key in Event._fields if key in data["event"]})
     who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
@@ -79,8 +90,7 @@ def _add_evidence(tree: Tree, data: _Record, fact: Fact) -> None:
     before, quoted, after = around_quote(event.text, fact.source_span, fact.source_text)
     text = _spaced(before).append_text(_spaced(quoted or "", HIT)).append_text(_spaced(after))
     warning = event_warning(event).strip(" ()")
-    rows = [_labelled("evidence", told), text, *([words(warning, ALERT)] if warning else [])]
-    tree.add(Group(*rows))
+    yield (_labelled("evidence", told), text, *([words(warning, ALERT)] if warning else []))
 
 
 def _spaced(text: str, style: str = "") -> Text:
@@ -90,56 +100,75 @@ def _spaced(text: str, style: str = "") -> Text:
     return Text(" " if before else "").append_text(shown).append(" " if after else "")
 
 
-def _add_premises(tree: Tree, fact: Fact) -> None:
+def _add_premises(canvas: Canvas, tree: Tree, fact: Fact) -> None:
     premises = [link for link in fact.links if link.type in PREMISES]
     if not premises:
         return
     branch = tree.add(words("rests on", FAINT))
     for link in premises:
         because = words(f": {link.reason}") if link.reason else Text()
-        branch.add(words(link.to, FAINT).append(" ").append_text(words(link.type)).append_text(because))
+        premise = words(link.to, FAINT).append(" ").append_text(words(link.type)).append_text(because)
+        branch.add(canvas.node(2, premise))
 
 
 def _add_chain(canvas: Canvas, tree: Tree, data: _Record) -> None:
-    """What replaced what, the newest first, each with what it replaced below it."""
-    members = {one["id"]: one for one in (data["fact"], *data["chain"])}
-    if len(members) < 2:
+    """What replaced what, the newest first; where one fact replaced several, these are below it."""
+    chain = _Chain(canvas, data)
+    if len(chain.members) < 2:
         return
     branch = tree.add(words("chain, newest first", FAINT))
-    for one in members.values():
-        if one.get("superseded_by") not in members:
-            _add_link(canvas, branch, one, members, data, 2)
+    newest = [one for one in chain.members.values() if one.get("superseded_by") not in chain.members]
+    # A record that somebody wrote may say that facts replace each other in a circle: none is the newest then.
+    for one in (*newest, *reversed(chain.members.values())):
+        chain.add(branch, one, 2)
 
 
-def _add_link(
-    canvas: Canvas, branch: Tree, one: _Record, members: Mapping[str, _Record], data: _Record, level: int
-) -> None:
-    node = branch.add(Group(*_link_rows(canvas, one, members, data, level)))
-    for replaced in members.values():
-        if replaced.get("superseded_by") == one["id"]:
-            _add_link(canvas, node, replaced, members, data, level + 1)
+class _Chain:
+    """The facts of a chain, each of which is drawn once."""
 
+    def __init__(self, canvas: Canvas, data: _Record) -> None:
+        self.members: dict[str, _Record] = {one["id"]: one for one in (*data["chain"], data["fact"])}
+        self._canvas = canvas
+        self._data = data
+        self._drawn: set[str] = set()
+        self._replaced: defaultdict[str, list[_Record]] = defaultdict(list)
+        for one in self.members.values():
+            self._replaced[one.get("superseded_by") or ""].append(one)
 
-def _link_rows(
-    canvas: Canvas, one: _Record, members: Mapping[str, _Record], data: _Record, level: int
-) -> Iterator[RenderableType]:
-    """A fact of the chain: its quote, when it was recorded, and why it was replaced. The root has told all but the
-    last of the fact that was asked for."""
-    if one["id"] == data["fact"]["id"]:
-        yield words("this fact", HIT)
-    else:
-        yield _statement(canvas, one, "", level)
-        if one.get("source_text"):
-            yield words(f'"{one["source_text"]}"')
-        yield words(f"recorded {_recorded(one, data['history'])}", FAINT)
-    successor = members.get(one.get("superseded_by") or "", {})
-    for link in successor.get("links", ()):
-        if link["to"] == one["id"] and link.get("reason"):
-            yield words(f"replaced because: {link['reason']}")
+    def add(self, branch: Tree, newest: _Record, level: int) -> None:
+        """Draw a fact and what it replaced, if it was not drawn yet."""
+        ahead = [newest]
+        while ahead:
+            one = ahead.pop()
+            if one["id"] in self._drawn:
+                continue
+            self._drawn.add(one["id"])
+            node = branch.add(self._canvas.node(level, *self._rows(one, level)))
+            replaced = self._replaced[one["id"]]
+            if len(replaced) == 1 or level > _DEEPEST:
+                ahead += replaced
+                continue
+            for each in replaced:
+                self.add(node, each, level + 1)
+
+    def _rows(self, one: _Record, level: int) -> Iterator[Text]:
+        """A fact: its quote, when it was recorded, and why it was replaced. The root of the tree has told all but the
+        last of the fact that was asked for."""
+        if one["id"] == self._data["fact"]["id"]:
+            yield words("this fact", HIT)
+        else:
+            yield from _statement(self._canvas, one, "", level)
+            if one.get("source_text"):
+                yield words(f'"{one["source_text"]}"')
+            yield words(f"recorded {_recorded(one, self._data['history'])}", FAINT)
+        successor = self.members.get(one.get("superseded_by") or "", {})
+        for link in successor.get("links", ()):
+            if link["to"] == one["id"] and link.get("reason"):
+                yield words(f"replaced because: {link['reason']}")
 
 
 def _add_history(canvas: Canvas, tree: Tree, history: Sequence[_Record]) -> None:
     branch = tree.add(words("history" if history else "history: none of it is here", FAINT))
     for one in history:
         parts = (words(one["commit"][:SHORT], FAINT), words(minute(one["time"]), FAINT), words(one["author"], FAINT))
-        branch.add(Group(subject(one), *canvas.flow(parts, canvas.width - 2 * LEVEL)))
+        branch.add(canvas.node(2, subject(one), *canvas.flow(parts, canvas.width - 2 * LEVEL)))

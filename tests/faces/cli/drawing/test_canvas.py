@@ -70,3 +70,16 @@ def test_paragraphs_keep_their_lines() -> None:
     canvas = Canvas(Display(80, False))
     text = paragraphs("one\x1b[2J\n\n two")
     assert rows_of(canvas, canvas.wrapped(text, 80)) == ["one\\u001b[2J\n", "\n", "two\n"]
+
+
+def test_a_long_word_is_cut_behind_a_mark() -> None:
+    canvas = Canvas(Display(40, False))
+    path = words("remember(@scout/areas/people/ann-with-a-long-name): x https://example.org/" + "y" * 60)
+    assert rows_of(canvas, canvas.wrapped(path, 40)) == [
+        "remember(@scout/areas/people/\n",
+        "ann-with-a-long-name): x\n",
+        "https://example.org/\n",
+        "y" * 40 + "\n",
+        "y" * 20 + "\n",
+    ]
+    assert rows_of(canvas, canvas.wrapped(words("東" * 30), 40)) == ["東" * 20 + "\n", "東" * 10 + "\n"]

@@ -25,7 +25,7 @@ def test_a_table_on_a_wide_and_on_a_narrow_display() -> None:
     )
     assert drawn(TABLE, 40) == (
         "entity  areas/people/jane\ntitle   Jane 東京\nfacts   2\n\n"
-        "entity  projects/a-long-name-of-a-projec\n        t\nfacts   12\n"
+        "entity  projects/\n        a-long-name-of-a-project\nfacts   12\n"
     )
     assert drawn(Answer({}, Table(("entity",), ())), 80) == ""
 
