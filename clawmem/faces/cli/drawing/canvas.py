@@ -31,7 +31,6 @@ _NARROW = 60
 _NARROW_INDENT = 2
 _WORD = re.compile(r"\S+")
 _MARK = re.compile(r"[/(&?=]")
-_ENDS = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 
 
 class Canvas:
@@ -58,10 +57,7 @@ class Canvas:
         """The rows of a text; only a word that is longer than a row is cut, if possible behind a mark."""
         places = list(_breaks(text.plain, width))
         broken = Text("\n").join(text.divide(places)) if places else text
-        rows = broken.wrap(self._console, max(width, 1), overflow="fold")
-        for row in rows:
-            row.rstrip()
-        return list(rows)
+        return [_trimmed(row) for row in broken.wrap(self._console, max(width, 1), overflow="fold")]
 
     def block(self, left: Text, column: int, texts: Iterable[Text], beside: bool = False) -> Iterator[Text]:
         """Rows with `left` in a column of that width beside the texts. On a narrow display it is above them, unless it
@@ -72,7 +68,7 @@ class Canvas:
             yield left
         for number, row in enumerate(row for text in texts for row in self.wrapped(text, self.width - indent)):
             start = left if number == 0 and not narrow else Text()
-            yield padded(start, indent).append_text(row)
+            yield _trimmed(padded(start, indent).append_text(row))
 
     def beside(self, column: int) -> int:
         """The width of what stands beside a column of that width, or on a narrow display below it."""
@@ -107,7 +103,7 @@ class Canvas:
                 line = Text()
                 for lines, width in zip(wrapped, widths, strict=True):
                     line.append_text(padded(lines[number] if number < len(lines) else Text(), width)).append(_GAP)
-                yield line
+                yield _trimmed(line)
 
     def drawn(self, renderable: RenderableType) -> str:
         """What the terminal is sent: lines of characters that move and hide nothing, and codes of styles."""
@@ -116,7 +112,7 @@ class Canvas:
             if not control:
                 shown = visible(text)
                 pieces.append(style.render(shown, color_system=self._color_system) if style else shown)
-        return _ENDS.sub(r"\1", "".join(pieces))
+        return "".join(pieces)
 
 
 def words(text: str, style: str = "") -> Text:
@@ -134,6 +130,11 @@ def padded(text: Text, width: int) -> Text:
     filled = text.copy()
     filled.append(" " * max(width - cell_len(filled.plain), 0))
     return filled
+
+
+def _trimmed(row: Text) -> Text:
+    row.rstrip()
+    return row
 
 
 def _breaks(text: str, width: int) -> Iterator[int]:
