@@ -16,7 +16,6 @@ import pyte
 
 _STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 _NAMES = {"1": "bold", "2": "dim", "31": "red", "35": "magenta"}
-_ROWS = 150
 
 
 def on_terminal(words: Sequence[str], folder: Path, environment: Mapping[str, str], columns: int, code: int = 0) -> str:
@@ -47,9 +46,10 @@ def on_terminal(words: Sequence[str], folder: Path, environment: Mapping[str, st
 def screen_of(sent: str, columns: int) -> list[str]:
     """The rows of a screen that was sent this, without empty ones at the end. Each byte counts: none may move the
     cursor, set a title or make a link."""
-    screen = pyte.Screen(columns, _ROWS)
+    rows_sent = sent.count("\n")
+    screen = pyte.Screen(columns, rows_sent + 2)
     pyte.Stream(screen).feed(sent if "\r\n" in sent else sent.replace("\n", "\r\n"))
-    assert screen.cursor.y < _ROWS - 1, "the screen is too small for the test"
+    assert screen.cursor.y == rows_sent, "a row was wider than the screen, or something moved the cursor"
     rows = [row.rstrip() for row in screen.display]
     while rows and not rows[-1]:
         rows.pop()
