@@ -21,12 +21,18 @@ class Display(NamedTuple):
 
 
 class DrawnAs(NamedTuple):
-    """What decides how an answer is drawn: the verb, the values of its parameters, and --color, which is auto without a
-    value."""
+    """What decides how an answer is drawn: the verb, the values of its parameters, and the value of --color."""
 
     verb: str
     given: Mapping[str, Any]
-    color: str | None
+    color: str
+
+
+def checked_color(color: "str | None") -> str:
+    """Return the value of --color, auto where none is given. Raise InvalidInput for another word."""
+    if color not in (None, AUTO, ALWAYS, NEVER):
+        raise InvalidInput(f"'{color}' is not a valid value of --color.", f"Choose from {AUTO}, {ALWAYS}, {NEVER}.")
+    return color or AUTO
 
 
 def display_of(
@@ -37,10 +43,8 @@ def display_of(
     `color` is the value of --color. It is stronger than NO_COLOR (no-color.org), which is stronger than FORCE_COLOR
     (force-color.org) and CLICOLOR_FORCE (bixense.com/clicolors), as in Python's own tools since 3.13. `columns` is the
     width that the terminal tells, 0 if it tells none, None if there is no terminal; COLUMNS is stronger. Nothing is
-    drawn in an encoding that lacks the characters of drawings. Raise InvalidInput if `color` is none of its values.
+    drawn in an encoding that lacks the characters of drawings.
     """
-    if color not in (AUTO, ALWAYS, NEVER):
-        raise InvalidInput(f"'{color}' is not a valid value of --color.", f"Choose from {AUTO}, {ALWAYS}, {NEVER}.")
     forced = color == ALWAYS or (color == AUTO and not environment.get("NO_COLOR") and _is_forced(environment))
     capable = columns is not None and environment.get("TERM") != "dumb"
     if not (forced or capable) or not (encoding or "").lower().replace("-", "").startswith("utf8"):

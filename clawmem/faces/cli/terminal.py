@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.faces.cli.display import AUTO, DrawnAs, display_of, terminal_columns
+from clawmem.faces.cli.display import DrawnAs, checked_color, display_of, terminal_columns
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Progress, Stream, Table
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
@@ -141,7 +141,7 @@ class Terminal(Call):
             return None
         verb, given, color = self.drawn_as
         columns = terminal_columns(sys.stdout.fileno()) if sys.stdout.isatty() else None
-        display = display_of(self.runtime.environment, color or AUTO, sys.stdout.encoding, columns)
+        display = display_of(self.runtime.environment, color, sys.stdout.encoding, columns)
         if display is None:
             return None
         from clawmem.faces.cli.drawing.draw import draw  # Rich costs as much as all the rest: only where one looks
@@ -169,6 +169,7 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
     its name, which an agent must be allowed to use."""
     call = Terminal(from_process(common["vault"], common["agent"]), common["json"], common["quiet"])
     call.runtime.check_verb(verb)
+    color = checked_color(common["color"])
     if common["jsonl"] or common["fields"] is not None:
         from clawmem.faces.parts.records import selection  # few calls ask for records
 
@@ -179,7 +180,7 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
             from clawmem.faces.parts.reading import stdin_text  # few texts come that way
 
             values[one.name] = stdin_text(call)
-    call.drawn_as = DrawnAs(verb, values, common["color"])
+    call.drawn_as = DrawnAs(verb, values, color)
     with command.within():
         return call.give(command.function(call, **values))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.faces.cli.display import ALWAYS, AUTO, NEVER, UNKNOWN_WIDTH, Display, display_of
+from clawmem.faces.cli.display import ALWAYS, AUTO, NEVER, UNKNOWN_WIDTH, Display, checked_color, display_of
 
 PLAIN, BARE, STYLED = None, Display(100, False), Display(100, True)
 
@@ -68,5 +68,6 @@ def test_nothing_is_drawn_in_an_encoding_without_its_characters(encoding: str | 
 
 def test_another_word_is_refused() -> None:
     with pytest.raises(InvalidInput, match="'on' is not a valid value of --color") as raised:
-        display_of({}, "on", "utf-8", 80)
+        checked_color("on")
+    assert (checked_color(None), checked_color(NEVER)) == (AUTO, NEVER)
     assert raised.value.hint == "Choose from auto, always, never."

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 
 from rich.cells import cell_len
+from rich.color import ColorSystem
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
@@ -51,7 +52,7 @@ class Canvas:
             highlight=False,
             _environ={},
         )
-        self._color_system = self._console._color_system
+        self._colors = ColorSystem.STANDARD if display.styled else None
 
     def wrapped(self, text: Text, width: int) -> Sequence[Text]:
         """The rows of a text; only a word that is longer than a row is cut, if possible behind a mark."""
@@ -111,7 +112,7 @@ class Canvas:
         for text, style, control in self._console.render(renderable):
             if not control:
                 shown = visible(text)
-                pieces.append(style.render(shown, color_system=self._color_system) if style else shown)
+                pieces.append(style.render(shown, color_system=self._colors) if style else shown)
         return "".join(pieces)
 
 

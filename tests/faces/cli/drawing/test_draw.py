@@ -184,7 +184,8 @@ def test_each_way_to_ask_for_colours(vault_root: Path, environment: dict[str, st
     assert clawmem("list", "--color", "never", env={"FORCE_COLOR": "1"}).out == plain.out
     for words in (["list", "--json"], ["list", "--jsonl"]):
         assert clawmem(*words, "--color=always", env={"FORCE_COLOR": "1"}).out == clawmem(*words).out
-    wrong = clawmem("list", "--color", "sometimes")
+    wrong = clawmem("remember", "Jane rows.", "--color", "sometimes")
+    assert clawmem("list").out == plain.out
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.err.startswith("error: 'sometimes' is not a valid value of --color.")
 
