@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.faces.cli.display import DrawnAs, checked_color, display_of, terminal_columns
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Progress, Stream, Table
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
@@ -27,6 +28,7 @@ class Terminal(Call):
     def __init__(self, runtime: Runtime, as_json: bool = False, quiet: bool = False) -> None:
         super().__init__(runtime)
         self.selection: Selection | None = None
+        self.drawn_as: DrawnAs | None = None
         self._as_json = as_json
         self._quiet = quiet
 
@@ -100,8 +102,11 @@ class Terminal(Call):
         self._notice([*answer.notices, *answer.talk], needed=answer.exit_code != DONE)
         if self._quiet and answer.is_report and answer.exit_code == DONE:
             return DONE
-        lines = self._table(answer.lines) if isinstance(answer.lines, Table) else map(visible, answer.lines)
-        return say("".join(f"{line}\n" for line in lines), answer.exit_code)
+        drawn = self._drawn(answer)
+        if drawn is not None:
+            return say(drawn, answer.exit_code)
+        lines = map("\t".join, answer.lines.rows) if isinstance(answer.lines, Table) else answer.lines
+        return say("".join(f"{visible(line)}\n" for line in lines), answer.exit_code)
 
     def _follow(self, feed: Feed) -> int:
         """Print each record when it comes, until there are no more or the reader is gone."""
@@ -130,14 +135,18 @@ class Terminal(Call):
         self._notice([] if isinstance(answer.lines, Table) else answer.lines)
         return answer.exit_code
 
-    def _table(self, table: Table) -> Iterable[str]:
-        environment = self.runtime.environment
-        rows = [[visible(cell) for cell in row] for row in table.rows]
-        if not rows or not sys.stdout.isatty() or "NO_COLOR" in environment or environment.get("TERM") == "dumb":
-            return ("\t".join(row) for row in rows)
-        from clawmem.faces.cli import paint  # Rich costs as much as all the rest: only on a terminal
+    def _drawn(self, answer: Answer) -> Iterable[str] | None:
+        """The answer as a drawing, or None where its lines are printed."""
+        if self.drawn_as is None:
+            return None
+        verb, given, color = self.drawn_as
+        columns = terminal_columns(sys.stdout.fileno()) if sys.stdout.isatty() else None
+        display = display_of(self.runtime.environment, color, sys.stdout.encoding, columns)
+        if display is None:
+            return None
+        from clawmem.faces.cli.drawing.draw import draw  # Rich costs as much as all the rest: only where one looks
 
-        return paint.table(table.columns, rows)
+        return draw(answer, "" if self.selection else verb, given, display)
 
     def _notice(self, sentences: Iterable[str], needed: bool = False) -> None:
         if needed or not self._quiet:
@@ -160,6 +169,7 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
     its name, which an agent must be allowed to use."""
     call = Terminal(from_process(common["vault"], common["agent"]), common["json"], common["quiet"])
     call.runtime.check_verb(verb)
+    color = checked_color(common["color"])
     if common["jsonl"] or common["fields"] is not None:
         from clawmem.faces.parts.records import selection  # few calls ask for records
 
@@ -170,6 +180,7 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
             from clawmem.faces.parts.reading import stdin_text  # few texts come that way
 
             values[one.name] = stdin_text(call)
+    call.drawn_as = DrawnAs(verb, values, color)
     with command.within():
         return call.give(command.function(call, **values))
 
@@ -188,13 +199,15 @@ def document(body: dict[str, Any], exit_code: int) -> int:
     return say(f"{visible(text)}\n", exit_code)
 
 
-def say(text: str, exit_code: int = DONE) -> int:
-    """Write to stdout and return the command's exit code: PARTIAL in place of DONE where it could not be written.
+def say(text: str | Iterable[str], exit_code: int = DONE) -> int:
+    """Write a text, or its pieces as they are made, to stdout and return the command's exit code: PARTIAL in place of
+    DONE where it could not be written.
 
     The command is complete at this point: a failure to print its result must not look like a failure of the command.
     """
     try:
-        sys.stdout.write(text)
+        for piece in (text,) if isinstance(text, str) else text:
+            sys.stdout.write(piece)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_output(sys.stdout)  # the reader closed the pipe

@@ -45,6 +45,13 @@ COMMON = (
     Parameter("jsonl", "Print one JSON record a line.", ("--jsonl",), bool, False),
     Parameter("fields", "Print only these fields of each record, such as id,fact.", ("--fields",), metavar="NAMES"),
     Parameter("quiet", "Print only the result and errors.", ("--quiet",), bool, False),
+    Parameter(
+        "color",
+        "Draw the answer with colours: auto (on a terminal), always, or never.",
+        ("--color",),
+        metavar="WHEN",
+        choices=("auto", "always", "never"),
+    ),
 )
 """The options that every command takes, unless it has a parameter of that name of its own."""
 

@@ -119,7 +119,7 @@ def recall(
     lines, account = _lines(result, asked, user, explain), _account(result)
     talk = (() if limit else _weaker(result)) if lines else (_nothing(places), *_what_else(result, places, narrowed))
     lines += account if explain else []
-    unable = [f"channel {name} {_channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
+    unable = [f"channel {name} {channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
         lambda: {**_data(result, user), **here.data, **_texts(made)},
         lines if text is None else [text.text] if text.text else [],
@@ -299,10 +299,11 @@ def _score(hit: FactHit | EventHit | NoteHit, tiers: bool) -> str:
 
 def _account(result: RecallResult) -> list[str]:
     weak = [f"{counted(result.weak, 'weak hit')} left out; --all shows them"] if result.weak else []
-    return [*(f"channel {name}: {_channel_state(channel)}" for name, channel in result.channels.items()), *weak]
+    return [*(f"channel {name}: {channel_state(channel)}" for name, channel in result.channels.items()), *weak]
 
 
-def _channel_state(channel: ChannelReport) -> str:
+def channel_state(channel: ChannelReport) -> str:
+    """What a channel of the search did, in words."""
     if channel.ran:
         return counted(channel.hits, "hit") + (f", incomplete: {channel.why_not}" if channel.unable else "")
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"

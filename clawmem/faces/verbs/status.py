@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clawmem import __version__
-from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.command import Answer, Call, Command, Fields
 from clawmem.faces.parts.past import minute
 from clawmem.memory.health.learning_state import LearningState, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import Status
@@ -20,7 +20,7 @@ def status(call: Call) -> Answer:
     """The vault is not changed; the index may be updated."""
     found = call.runtime.locate()
     state = act(call.runtime.vault(), stamp(call.runtime.now())[:10])
-    return Answer(_data(found, state), _lines(found, state), state.notices)
+    return Answer(_data(found, state), Fields(_pairs(found, state)), state.notices)
 
 
 def _data(found: VaultLocation, state: Status) -> dict[str, object]:
@@ -66,20 +66,20 @@ def _learning_data(learning: LearningState) -> dict[str, object]:
     return {"waiting": learning.waiting, "missing_keys": keys, "models": models, "last_heartbeat": run}
 
 
-def _learning_lines(learning: LearningState) -> Iterator[str]:
+def _learning_pairs(learning: LearningState) -> Iterator[tuple[str, str]]:
     waiting = learning.waiting
     waits = f"{counted(waiting, 'event')} {'waits' if waiting == 1 else 'wait'} for the heartbeat"
-    yield f"learning  {waits if waiting else 'no event waits for the heartbeat'}"
-    yield f"heartbeat {_last_run(learning.last)}"
+    yield "learning", waits if waiting else "no event waits for the heartbeat"
+    yield "heartbeat", _last_run(learning.last)
     if learning.last is not None:
         for sentence in failure_sentences(learning.last):
-            yield f"failed    {sentence}"
+            yield "failed", sentence
     if learning.models or learning.cents_today or learning.unpriced_tokens_today:
-        yield f"models    {_models(learning)}"
+        yield "models", _models(learning)
     if learning.missing_part:
-        yield f"missing   {learning.missing_part}"
+        yield "missing", learning.missing_part
     for setting, variable in learning.missing_keys.items():
-        yield f"key       {missing_key_sentence(setting, variable)}"
+        yield "key", missing_key_sentence(setting, variable)
 
 
 def _models(learning: LearningState) -> str:
@@ -102,30 +102,30 @@ def _reasons(rows: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
     return [{"path": path, "problem": problem} for path, problem in rows]
 
 
-def _lines(found: VaultLocation, state: Status) -> Iterator[str]:
-    yield f"vault     {found.root} (chosen by {found.rule})"
-    yield f"name      {state.name}, format {state.format}, clawmem {__version__}"
-    yield f"branch    {state.branch or 'none: HEAD is detached'} at {(state.head or 'no commit')[:12]}"
-    yield "facts     " + ", ".join(f"{number:,} {status}" for status, number in state.facts.items())
-    yield f"entities  {state.entities:,}"
-    yield f"events    {state.events:,}"
-    yield from _learning_lines(state.learning)
+def _pairs(found: VaultLocation, state: Status) -> Iterator[tuple[str, str]]:
+    yield "vault", f"{found.root} (chosen by {found.rule})"
+    yield "name", f"{state.name}, format {state.format}, clawmem {__version__}"
+    yield "branch", f"{state.branch or 'none: HEAD is detached'} at {(state.head or 'no commit')[:12]}"
+    yield "facts", ", ".join(f"{number:,} {status}" for status, number in state.facts.items())
+    yield "entities", f"{state.entities:,}"
+    yield "events", f"{state.events:,}"
+    yield from _learning_pairs(state.learning)
     for one in state.hooks:
-        yield f"hook      {one.harness} {one.event} {minute(one.at)}: {one.outcome}, {one.message}"
-    yield f"accesses  {state.unfolded_accesses:,} not counted in facts yet"
+        yield "hook", f"{one.harness} {one.event} {minute(one.at)}: {one.outcome}, {one.message}"
+    yield "accesses", f"{state.unfolded_accesses:,} not counted in facts yet"
     if state.proposals:
-        yield f"review    {state.proposals:,} open; `clawmem review list` shows them"
-    yield f"index     {state.search.state}, {state.search.engine}"
+        yield "review", f"{state.proposals:,} open; `clawmem review list` shows them"
+    yield "index", f"{state.search.state}, {state.search.engine}"
     if state.suggested:
         keys = ", ".join(one.key for one in state.suggested)
-        yield f"suggests  {keys}: not in effect on this machine; `clawmem config trust` shows them"
+        yield "suggests", f"{keys}: not in effect on this machine; `clawmem config trust` shows them"
     if state.unfinished:
-        yield f"waiting   {state.unfinished}"
+        yield "waiting", state.unfinished
     if state.edits.waiting:
         paths = _first_paths(state.edits.waiting)
-        yield f"edits     {len(state.edits.waiting)} by hand, committed before the next change: {paths}"
+        yield "edits", f"{len(state.edits.waiting)} by hand, committed before the next change: {paths}"
     for _, problem in (*state.edits.unreadable, *state.search.unreadable):
-        yield f"broken    {problem}"
+        yield "broken", problem
 
 
 def _first_paths(paths: tuple[str, ...]) -> str:

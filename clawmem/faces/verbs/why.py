@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -109,14 +109,21 @@ def _evidence_lines(result: WhyResult) -> Iterator[str]:
 def _context(result: WhyResult) -> str:
     """The text of the event around the evidence; >> and << mark the evidence."""
     text = result.event.text if result.event else ""
-    span = result.fact.source_span
-    if span is None or text[slice(*span)] != result.fact.source_text:
-        return one_line(text[: 2 * _AROUND]) + ("…" if len(text) > 2 * _AROUND else "")
+    before, quoted, after = around_quote(text, result.fact.source_span, result.fact.source_text)
+    return one_line(before if quoted is None else f"{before}>>{quoted}<<{after}")
+
+
+def around_quote(text: str, span: Sequence[int] | None, quote: str | None) -> tuple[str, str | None, str]:
+    """A text as what is before a quote, the quote, and what is after it; of a long text only what is near.
+
+    If the span is not that of the quote, there is no quote, and the beginning of the text is before it.
+    """
+    if span is None or text[slice(*span)] != quote:
+        return text[: 2 * _AROUND].strip() + ("…" if len(text) > 2 * _AROUND else ""), None, ""
     start, end = span
-    before, quoted, after = text[max(0, start - _AROUND) : start], text[start:end], text[end : end + _AROUND]
-    opening = "…" if start > _AROUND else ""
-    closing = "…" if len(text) > end + _AROUND else ""
-    return opening + one_line(f"{before}>>{quoted}<<{after}") + closing
+    before = ("…" if start > _AROUND else "") + text[max(0, start - _AROUND) : start].lstrip()
+    after = text[end : end + _AROUND].rstrip() + ("…" if len(text) > end + _AROUND else "")
+    return before, text[start:end], after
 
 
 _RECORDED = {"recorded?": str, "history_begins?": "entry"}

@@ -64,7 +64,7 @@ class FtsEngine:
 
         If the words occur in so many texts that ranking all of them would take long, the rarest words are tried first.
         """
-        phrases = _phrases(words)
+        phrases = phrases_of(words)
         found: list[Match] = []
         if limit < 1:
             return found
@@ -79,7 +79,7 @@ class FtsEngine:
 
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
         """Return the best of the given texts. Only these are ranked, because ranking is slow for common words."""
-        phrases = _phrases(words)
+        phrases = phrases_of(words)
         if not phrases or not rows or limit < 1:
             return []
         # `+` keeps SQLite from querying FTS5 row by row, each time with the full list of a word's occurrences.
@@ -92,7 +92,7 @@ class FtsEngine:
 
     def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
         """Return those of the given texts that have one of the words."""
-        phrases = _phrases(words)
+        phrases = phrases_of(words)
         if not phrases or not rows:
             return set()
         found = self._database.execute(
@@ -104,7 +104,7 @@ class FtsEngine:
 
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
-        phrases = _phrases(words)
+        phrases = phrases_of(words)
         return self._count(" OR ".join(phrases), most) if phrases else 0
 
     def reuse(self, state: object) -> None:
@@ -198,7 +198,8 @@ def _narrow(counts: Mapping[str, int], common: int, most: int) -> list[str]:
     return [f"{kept[0]} AND ({' OR '.join(counts)})"] if kept else [" AND ".join(counts)]
 
 
-def _phrases(words: Sequence[str]) -> list[str]:
+def phrases_of(words: Sequence[str]) -> list[str]:
+    """Return the words as FTS5 strings, each once, without those that have no letter or digit."""
     return [phrase for phrase in map(_phrase, dict.fromkeys(words)) if phrase]
 
 

@@ -138,7 +138,8 @@ CREATE TABLE broken (path TEXT PRIMARY KEY, problem TEXT NOT NULL, seal INTEGER 
 """
 
 # Inverted indexes without a copy of the texts: one for facts, one for the pieces of events and notes.
-FTS = "CREATE VIRTUAL TABLE {table} USING fts5(text, content='', tokenize='porter unicode61 remove_diacritics 2')"
+TOKENS = "porter unicode61 remove_diacritics 2"
+FTS = f"CREATE VIRTUAL TABLE {{table}} USING fts5(text, content='', tokenize='{TOKENS}')"
 FACT_WORDS = "words"
 SPOKEN_WORDS = "spoken"
 # Vectors are in a separate file, so that rebuilding the index does not lose them.

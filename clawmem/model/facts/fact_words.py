@@ -73,11 +73,9 @@ def project_words(fact: Fact) -> list[str]:
     return [f"project {project_name(fact.project)}"] if fact.project and scope_of(fact) == PROJECT else []
 
 
-def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
-    """Return a fact as one line: id, statement, entity, and everything unusual about it."""
-    remarks = [entity]
-    if is_candidate_place(entity):
-        remarks.append("waits for promotion")
+def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[str]:
+    """Return everything unusual about a fact. `against` are the ids of the facts that it is in conflict with."""
+    remarks = ["waits for promotion"] if is_candidate_place(entity) else []
     remarks += project_words(fact)
     if fact.status != "active":
         remarks.append(fact.status)
@@ -88,4 +86,9 @@ def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
         remarks.append(f"until {fact.valid_to}")
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")
-    return f"{fact.id}  {fact.fact}  ({', '.join(remarks)})"
+    return remarks
+
+
+def fact_line(fact: Fact, entity: str, against: Sequence[str] = ()) -> str:
+    """Return a fact as one line: id, statement, entity, and everything unusual about it."""
+    return f"{fact.id}  {fact.fact}  ({', '.join((entity, *fact_remarks(fact, entity, against)))})"

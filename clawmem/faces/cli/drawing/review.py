@@ -1,0 +1,52 @@
+"""The queue of proposals, and one of them with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from clawmem.faces.cli.drawing.canvas import FAINT, HEAD, LEVEL, Canvas, words
+from clawmem.faces.cli.drawing.facts import remarks
+from clawmem.faces.parts.command import Answer, Fields
+from clawmem.faces.parts.past import minute
+from clawmem.model.proposals.proposal import OPEN
+
+_Record = Mapping[str, Any]
+
+_DAY = 10
+"""Columns of a day."""
+
+
+def queue(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[Text]:
+    """The proposals: what each says, why it waits, and what it is."""
+    for one in answer.made()["proposals"]:
+        below = canvas.flow(_about(one), canvas.beside(_DAY))
+        day = words(one["created"][:_DAY], FAINT)
+        yield from canvas.block(day, _DAY, [words(one["says"]), words(one["why"]), *below])
+
+
+def proposal(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """A tree: what the proposal says, and below it why, what it does, its evidence, and the facts as they are now."""
+    data = answer.made()
+    one = data["proposal"]
+    about = (*_about(one), words(f"made {minute(one['created'])}", FAINT))
+    tree = Tree(canvas.node(0, words(one["says"], HEAD), *canvas.flow(about, canvas.width)), guide_style=FAINT)
+    pairs = answer.lines.pairs if isinstance(answer.lines, Fields) else ()
+    for name, value in pairs:
+        if name not in ("says", "now"):
+            tree.add(canvas.node(1, words(name, FAINT).append("  ").append_text(words(value))))
+    for target in data["targets"]:
+        below = canvas.flow(remarks(target), canvas.width - LEVEL)
+        tree.add(canvas.node(1, words("now", FAINT).append("  ").append_text(words(target["fact"])), *below))
+    yield tree
+
+
+def _about(one: _Record) -> Iterator[Text]:
+    yield words(one["id"], FAINT)
+    yield words(one["kind"])
+    yield words(one["status"], HEAD if one["status"] == OPEN else FAINT)
+    yield from (words(one[key], FAINT) for key in ("entity", "agent") if one.get(key))

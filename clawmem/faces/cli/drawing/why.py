@@ -1,0 +1,174 @@
+"""Where a fact comes from: a tree of its evidence, its premises, what it replaced, and its history."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, words
+from clawmem.faces.cli.drawing.facts import fact_of, remarks
+from clawmem.faces.cli.drawing.log import subject
+from clawmem.faces.parts.command import Answer
+from clawmem.faces.parts.past import SHORT, minute
+from clawmem.faces.parts.words import event_warning
+from clawmem.faces.verbs.why import around_quote
+from clawmem.model.facts.fact import Fact
+from clawmem.model.lifecycle.premises import PREMISES
+from clawmem.model.records.event import Event, event_from_record
+
+_Record = Mapping[str, Any]
+
+_DEEPEST = 4
+"""The deepest level of a tree that has another one below it: 40 columns have no room for more."""
+
+
+def why(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """The fact as the root of a tree."""
+    data = answer.made()
+    fact = fact_of(data["fact"])
+    tree = Tree(canvas.node(0, *_statement(canvas, data["fact"], HEAD, 0)), guide_style=FAINT)
+    for rows in (_own(data, fact), _evidence(data, fact)):
+        for row in rows:
+            tree.add(canvas.node(1, *row))
+    _add_premises(canvas, tree, fact)
+    _add_chain(canvas, tree, data)
+    _add_history(canvas, tree, data["history"])
+    yield tree
+
+
+def _own(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:
+    yield (_labelled("recorded", words(_recorded(data, data["history"]))),)
+    if "removed" in data:
+        removed = f"in {data['removed'][:SHORT]}; `clawmem undo {data['removed'][:SHORT]}` restores it"
+        yield (_labelled("removed", words(removed, ALERT)),)
+    yield (_labelled("source", words(", ".join(_source(fact)))),)
+
+
+def _statement(canvas: Canvas, record: _Record, style: str, level: int) -> Iterator[Text]:
+    yield words(record["fact"], style)
+    yield from canvas.flow(remarks(record), canvas.width - LEVEL * level)
+
+
+def _labelled(label: str, text: Text) -> Text:
+    return words(label, FAINT).append("  ").append_text(text)
+
+
+def _recorded(link: _Record, history: Sequence[_Record]) -> str:
+    begins = link.get("history_begins")
+    if begins is not None:
+        return f"{minute(begins['time'])} or earlier; the history before {begins['commit'][:SHORT]} is not here"
+    commit = link.get("recorded")
+    if commit is None:
+        return "in no commit yet"
+    entry = next((one for one in history if one["commit"] == commit), None)
+    if entry is None:
+        return f"in {commit[:SHORT]}"
+    return f"{minute(entry['time'])} by {entry['author']} <{entry['author_email']}> in {commit[:SHORT]}"
+
+
+def _source(fact: Fact) -> Iterator[str]:
+    yield fact.source
+    if fact.trust:
+        yield f"trust {fact.trust}"
+    if fact.confidence is not None:
+        yield f"confidence {fact.confidence:g}"
+
+
+def _evidence(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:
+    if "event" not in data:
+        quote = words(f'"{fact.source_text}"', HIT) if fact.source_text else words("none was given")
+        yield (_labelled("evidence", quote),)
+        return
+    event = event_from_record({key: data["event"][key] for key in Event._fields if key in data["event"]})
+    who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
+    told = words(f"{who}, {minute(event.timestamp)},").append(" ").append_text(words(event.id, FAINT))
+    before, quoted, after = around_quote(event.text, fact.source_span, fact.source_text)
+    text = _spaced(before).append_text(_spaced(quoted or "", HIT)).append_text(_spaced(after))
+    warning = event_warning(event).strip(" ()")
+    yield (_labelled("evidence", told), text, *([words(warning, ALERT)] if warning else []))
+
+
+def _spaced(text: str, style: str = "") -> Text:
+    """A part of a text on one line, with a space where it begins or ends with one."""
+    shown = words(text, style)
+    before, after = text[:1].isspace(), text[-1:].isspace() and bool(shown)
+    return Text(" " if before else "").append_text(shown).append(" " if after else "")
+
+
+def _add_premises(canvas: Canvas, tree: Tree, fact: Fact) -> None:
+    premises = [link for link in fact.links if link.type in PREMISES]
+    if not premises:
+        return
+    branch = tree.add(words("rests on", FAINT))
+    for link in premises:
+        because = words(f": {link.reason}") if link.reason else Text()
+        premise = words(link.to, FAINT).append(" ").append_text(words(link.type)).append_text(because)
+        branch.add(canvas.node(2, premise))
+
+
+def _add_chain(canvas: Canvas, tree: Tree, data: _Record) -> None:
+    """What replaced what, the newest first; where one fact replaced several, these are below it."""
+    chain = _Chain(canvas, data)
+    if len(chain.members) < 2:
+        return
+    branch = tree.add(words("chain, newest first", FAINT))
+    newest = [one for one in chain.members.values() if one.get("superseded_by") not in chain.members]
+    # A record that somebody wrote may say that facts replace each other in a circle: none is the newest then.
+    for one in (*newest, *reversed(chain.members.values())):
+        chain.add(branch, one, 2)
+
+
+class _Chain:
+    """The facts of a chain, each of which is drawn once."""
+
+    def __init__(self, canvas: Canvas, data: _Record) -> None:
+        self.members: dict[str, _Record] = {one["id"]: one for one in (*data["chain"], data["fact"])}
+        self._canvas = canvas
+        self._data = data
+        self._drawn: set[str] = set()
+        self._replaced: defaultdict[str, list[_Record]] = defaultdict(list)
+        for one in self.members.values():
+            self._replaced[one.get("superseded_by") or ""].append(one)
+
+    def add(self, branch: Tree, newest: _Record, level: int) -> None:
+        """Draw a fact and what it replaced, if it was not drawn yet."""
+        ahead = [newest]
+        while ahead:
+            one = ahead.pop()
+            if one["id"] in self._drawn:
+                continue
+            self._drawn.add(one["id"])
+            node = branch.add(self._canvas.node(level, *self._rows(one, level)))
+            replaced = self._replaced[one["id"]]
+            if len(replaced) == 1 or level > _DEEPEST:
+                ahead += replaced
+                continue
+            for each in replaced:
+                self.add(node, each, level + 1)
+
+    def _rows(self, one: _Record, level: int) -> Iterator[Text]:
+        """A fact: its quote, when it was recorded, and why it was replaced. The root of the tree has told all but the
+        last of the fact that was asked for."""
+        if one["id"] == self._data["fact"]["id"]:
+            yield words("this fact", HIT)
+        else:
+            yield from _statement(self._canvas, one, "", level)
+            if one.get("source_text"):
+                yield words(f'"{one["source_text"]}"')
+            yield words(f"recorded {_recorded(one, self._data['history'])}", FAINT)
+        successor = self.members.get(one.get("superseded_by") or "", {})
+        for link in successor.get("links", ()):
+            if link["to"] == one["id"] and link.get("reason"):
+                yield words(f"replaced because: {link['reason']}")
+
+
+def _add_history(canvas: Canvas, tree: Tree, history: Sequence[_Record]) -> None:
+    branch = tree.add(words("history" if history else "history: none of it is here", FAINT))
+    for one in history:
+        parts = (words(one["commit"][:SHORT], FAINT), words(minute(one["time"]), FAINT), words(one["author"], FAINT))
+        branch.add(canvas.node(2, subject(one), *canvas.flow(parts, canvas.width - 2 * LEVEL)))
