@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.fact import DEFAULT_CATEGORY, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.facts.fact import DEFAULT_CATEGORY, SUPERSEDED, Fact
 from clawmem.model.facts.ids import FACT_PREFIX
 from clawmem.model.facts.reach import SCOPES
 from clawmem.model.language.text import LONGEST_FACT, check_visible, one_line
@@ -127,6 +127,18 @@ def read_line(number: int, data: bytes) -> Line:
     return checked_line(number, values)
 
 
+def numbered_lines(given: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank, without their breaks, with 1-based numbers; one that is too long is cut."""
+    number = 0
+    while data := given.readline(LINE_BYTES + 2):
+        number += 1
+        line = data.rstrip(b"\r\n")
+        while len(data) > LINE_BYTES and not data.endswith(b"\n") and (data := given.readline(LINE_BYTES + 2)):
+            pass
+        if line.strip():
+            yield number, line
+
+
 def checked_line(number: int, values: Any) -> Line:
     """Return the line with these values. Raise InvalidInput that names the line and the key."""
     problem = line_problem(values)
@@ -180,7 +192,7 @@ def _time_problem(timestamp: str) -> str | None:
 
 
 def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
-    """Return the fact that a line becomes, without entity and time. Raise InvalidInput if a value cannot be kept.
+    """Return the fact that a line becomes while it is current, without entity and time. Raise InvalidInput if a value cannot be kept.
 
     `trust` is the trust of the claims; what the source's name implies may lower it.
     """
@@ -192,7 +204,7 @@ def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
         check_visible(one_line(values["entity"]), "entity")
     except InvalidInput as problem:
         raise InvalidInput(f"Line {line.number}: {problem.message}", problem.hint) from None
-    fact = draft.fact._replace(id=line.fact_id, status=_fact_status(line.status))
+    fact = draft.fact._replace(id=line.fact_id)
     return fact._replace(metadata={PUBLISHED: own_values(values, fact)})
 
 
@@ -215,11 +227,20 @@ def published_values(fact: Fact) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def status_of(fact: Fact) -> str:
+    """Return the status of a fact in the contract. A superseded fact needs a successor here, so a claim whose successor
+    is not known is retracted, and says in its own values that it was superseded."""
+    if fact.is_current:
+        return CURRENT
+    own = published_values(fact).get("status")
+    return SUPERSEDED if SUPERSEDED in (fact.status, own) else REVOKED
+
+
 def line_of(fact: Fact, entity: str, author: str, replaced_by: str | None = None) -> dict[str, Any]:
     """Return the line of a fact. `author` counts for a fact that did not come as a line.
 
     `replaced_by` is the id in the contract of the fact that superseded it, where that is known."""
-    status = CURRENT if fact.is_current else SUPERSEDED if fact.status == SUPERSEDED else REVOKED
+    status = status_of(fact)
     values: dict[str, Any] = {
         "entity": entity,
         "claim": fact.fact,
@@ -268,10 +289,6 @@ def texts_of(values: Any) -> list[str]:
     if isinstance(values, Mapping):
         return [text for key, value in values.items() for text in (key, *texts_of(value))]
     return [text for value in values for text in texts_of(value)] if isinstance(values, list) else []
-
-
-def _fact_status(status: str) -> str:
-    return RETRACTED if status == REVOKED else status
 
 
 def _hashed(*parts: Any) -> str:

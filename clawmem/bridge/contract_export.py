@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.bridge.contract import REVOKED, is_published, line_of, published_values
+from clawmem.bridge.contract import REVOKED, is_published, line_of, published_values, status_of
 from clawmem.errors import ClawmemError, HistoryRewritten, IncompleteAnswer, NotFound
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of
@@ -14,7 +14,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
 from clawmem.model.facts.codec import parse_items
-from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
@@ -83,7 +83,7 @@ class _Writer:
     def _lines_of(self, names: Sequence[str]) -> Callable[[Index], list[dict[str, Any]]]:
         def act(index: Index) -> list[dict[str, Any]]:
             placed = [one for name in names for one in _in_order(facts_of(index, name))]
-            return self._lines(index, [one for one in placed if one.fact.status != RETRACTED])
+            return self._lines(index, [one for one in placed if status_of(one.fact) != REVOKED])
 
         return act
 
@@ -102,14 +102,14 @@ class _Writer:
         self, old: Mapping[str, PlacedFact], new: Mapping[str, PlacedFact]
     ) -> Callable[[Index], list[dict[str, Any]]]:
         def act(index: Index) -> list[dict[str, Any]]:
-            known = [one for one in new.values() if one.fact.status != RETRACTED or one.fact.id in old]
+            known = [one for one in new.values() if status_of(one.fact) != REVOKED or one.fact.id in old]
             before = {one["fact"]: one["line"] for one in self._identified(index, old.values())}
             found = self._identified(index, _in_order(known))
             lines = [one["line"] for one in found if one["line"] != before.get(one["fact"])]
             gone = [fact_id for fact_id in old if fact_id not in new]
             moved = by_ids(index, gone)
             removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
-            told = [one for one in removed if one.fact.status != RETRACTED]
+            told = [one for one in removed if status_of(one.fact) != REVOKED]
             return lines + [{**_open(one), "status": REVOKED} for one in self._lines(index, told)]
 
         return act

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 
 from clawmem.bridge.contract import (
     CURRENT,
+    PUBLISHED,
     REVOKED,
     Line,
     checked_line,
     fact_of,
     is_published,
     published_values,
+    status_of,
     texts_of,
 )
 from clawmem.errors import ClawmemError, ConflictMarkers, InvalidInput, NotPermitted, Refused, SecretFound, Unreadable
@@ -277,7 +279,7 @@ class _Plan:
         if not may_read(self._work.caller, last.entity):
             raise NotPermitted(f"Line {line.number} belongs to the workspace of another agent.")
         told = Line(0, published_values(last.fact)).moment
-        closing = line.status != CURRENT and last.fact.status != RETRACTED and (same is last or line.moment >= told)
+        closing = line.status != CURRENT and status_of(last.fact) != REVOKED and (same is last or line.moment >= told)
         if closing and (last.fact.is_current or line.status == REVOKED):
             return self._close(line, fact, last)
         if not last.fact.is_current:
@@ -308,18 +310,22 @@ class _Plan:
     def _close(self, line: Line, fact: Fact, last: PlacedFact) -> LineAnswer:
         self._check_rank(line, fact, last)
         metadata = {**(last.fact.metadata or {}), **(fact.metadata or {})}
-        if line.status == REVOKED:
-            remark = {"at": stamp(self._work.caller.now), "reason": "revoked by its origin", WITH_ITS_ORIGIN: True}
-            closed = last.fact._replace(status=RETRACTED, metadata={**metadata, "retracted": remark})
-        else:
-            closed = last.fact._replace(
-                status=SUPERSEDED,
-                metadata=metadata,
-                valid_to=fact.valid_to or last.fact.valid_to,
-                superseded_by=self._successor(line),
-            )
-        self._change_fact(closed, last.entity)
+        ended = last.fact._replace(metadata=metadata, valid_to=fact.valid_to or last.fact.valid_to)
+        self._change_fact(self._closed(line, ended), last.entity)
         return _answer(line, CHANGED, last, line.status)
+
+    def _closed(self, line: Line, fact: Fact) -> Fact:
+        """Return the fact as superseded by its successor, or withdrawn if it was revoked or the successor is not here."""
+        successor = self._successor(line) if line.status == SUPERSEDED else None
+        if successor is not None and successor != fact.id:
+            return fact._replace(status=SUPERSEDED, superseded_by=successor)
+        metadata = dict(fact.metadata or {})
+        remark: dict[str, Any] = {"at": stamp(self._work.caller.now), "reason": f"{line.status} by its origin"}
+        if line.status == SUPERSEDED:
+            metadata[PUBLISHED] = {**metadata[PUBLISHED], "status": SUPERSEDED}
+        else:
+            remark |= {WITH_ITS_ORIGIN: True}
+        return fact._replace(status=RETRACTED, superseded_by=None, metadata={**metadata, "retracted": remark})
 
     def _renew(self, line: Line, fact: Fact, last: PlacedFact) -> LineAnswer:
         """Take over the values of a later line with the same claim."""
@@ -379,8 +385,8 @@ class _Plan:
         reason = self._orders(line, fact)
         if reason is not None:
             return self._propose(line, fact, entity, reason)
-        if fact.status == SUPERSEDED:
-            fact = fact._replace(superseded_by=self._successor(line))
+        if line.status != CURRENT:
+            fact = self._closed(line, fact)
         shelf = self._shelf(entity)
         shelf.add(fact)
         self._added[fact.id] = entity

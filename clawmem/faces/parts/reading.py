@@ -84,7 +84,7 @@ def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         except ValueError as problem:
             raise InvalidInput(
                 f"Line {number} is not JSON: {json_problem(problem)}.",
-                "Nothing was stored; correct the line and try again."
+                "Nothing was stored; correct the line and try again.",
             ) from None
         if not isinstance(record, dict):
             raise InvalidInput(

@@ -93,6 +93,9 @@ VERB = Command(
         Parameter("force", "Replace files that exist.", ("--force",), bool, False),
     ),
     {"format": str, "target": (str, None), "written": int, "files": int, "commit?": (str, None)},
-    ("clawmem export ./okf", "clawmem export facts.jsonl --format jsonl --force",
-     "clawmem export claims.jsonl --contract --since HEAD~1"),
+    (
+        "clawmem export ./okf",
+        "clawmem export facts.jsonl --format jsonl --force",
+        "clawmem export claims.jsonl --contract --since HEAD~1",
+    ),
 )

@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
-from clawmem.bridge.contract import LINE_BYTES, Line, read_line
-from clawmem.bridge.contract_publish import OUTCOMES, REFUSED, STORED, Published, RefusedLine, publish as act
-from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.bridge.contract import Line, numbered_lines, read_line
+from clawmem.bridge.contract_publish import OUTCOMES, REFUSED, STORED, Published, RefusedLine
+from clawmem.bridge.contract_publish import publish as act
+from clawmem.errors import DONE, PARTIAL, InvalidInput, UnreadableKey
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.reading import file_or_stdin, opened
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.language.text import counted
-from clawmem.vault.strict_yaml import parse_yaml
+from clawmem.vault.strict_yaml import parse_yaml, with_line
 
 
 def publish(call: Call, file: str, mapping: str | None, trust: str) -> Feed:
@@ -48,16 +49,9 @@ def publish(call: Call, file: str, mapping: str | None, trust: str) -> Feed:
 
 
 def _lines(given: IO[bytes]) -> Iterator[Line | RefusedLine]:
-    number = 0
-    while data := given.readline(LINE_BYTES + 2):
-        number += 1
-        while not data.endswith(b"\n") and len(data) > LINE_BYTES and (rest := given.readline(LINE_BYTES)):
-            if rest.endswith(b"\n"):
-                break
-        if not data.strip():
-            continue
+    for number, data in numbered_lines(given):
         try:
-            yield read_line(number, data.rstrip(b"\r\n"))
+            yield read_line(number, data)
         except InvalidInput as problem:
             yield RefusedLine(number, problem.message)
 
@@ -65,7 +59,12 @@ def _lines(given: IO[bytes]) -> Iterator[Line | RefusedLine]:
 def _mapped(call: Call, mapping: str) -> Any:
     from clawmem.bridge.contract_mapping import mapped_lines, read_mapping  # few calls map another format
 
-    wish = read_mapping(parse_yaml(file_or_stdin(call, mapping), mapping), mapping)
+    text = file_or_stdin(call, mapping)
+    try:
+        wish = read_mapping(parse_yaml(text, mapping), mapping)
+    except UnreadableKey as problem:
+        hint = "Correct the mapping; docs/contract.md describes its keys."
+        raise InvalidInput(with_line(problem, text.encode()).message, hint) from None
     return lambda given: mapped_lines(given, wish)
 
 
