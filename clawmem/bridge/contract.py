@@ -192,9 +192,9 @@ def _time_problem(timestamp: str) -> str | None:
 
 
 def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
-    """Return the fact that a line becomes while it is current, without entity and time. Raise InvalidInput if a value cannot be kept.
+    """Return the fact that a line becomes while it is current, without its time of recording.
 
-    `trust` is the trust of the claims; what the source's name implies may lower it.
+    Raise InvalidInput if a value cannot be kept. `trust` is the trust of the claims; the source's name may lower it.
     """
     values = line.values
     given = {key: values[key] for key in _SHARED if key in values}

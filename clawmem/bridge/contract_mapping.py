@@ -22,7 +22,7 @@ from clawmem.model.records.bounds import JSON_BYTES, beyond_limit
 from clawmem.model.records.strict_json import json_problem, read_json
 
 if TYPE_CHECKING:
-    from jsonpath import JSONPath
+    from jsonpath import CompoundJSONPath, JSONPath
 
 JSON, JSONL, CSV = FORMATS = ("json", "jsonl", "csv")
 _TOP = frozenset(("description", "format", "records", "delimiter", "rules", "line", "where", "each"))
@@ -41,7 +41,7 @@ class Mapped(NamedTuple):
     """A mapping that was read: its format, how records are found in it, and its rules."""
 
     format: str
-    records: JSONPath | None
+    records: JSONPath | CompoundJSONPath | None
     delimiter: str
     rules: tuple[_Rule, ...]
 
@@ -49,7 +49,7 @@ class Mapped(NamedTuple):
 class _Path(NamedTuple):
     text: str
     of_item: bool
-    compiled: JSONPath
+    compiled: JSONPath | CompoundJSONPath
 
     def find(self, record: Any, item: Any) -> Any:
         """Return the first value that is not null, or _NOTHING."""
@@ -70,7 +70,7 @@ class _Value(NamedTuple):
 
 class _Rule(NamedTuple):
     where: tuple[tuple[_Path, Any], ...]
-    each: JSONPath | None
+    each: JSONPath | CompoundJSONPath | None
     line: Mapping[str, _Value]
 
 
@@ -252,7 +252,7 @@ def _as_text(value: Any) -> str:
 
 def _moment(value: Any, form: str, offset: str) -> str:
     if form in (_EPOCH, _EPOCH_MS):
-        found = datetime.fromtimestamp(float(value) / (1000 if form == _EPOCH_MS else 1), UTC)
+        found = datetime.fromtimestamp(_number(value) / (1000 if form == _EPOCH_MS else 1), UTC)
     else:
         text = _as_text(value)
         found = datetime.fromisoformat(text) if form == _ISO else datetime.strptime(text, form)
@@ -263,8 +263,14 @@ def _moment(value: Any, form: str, offset: str) -> str:
     return found.isoformat().replace("+00:00", "Z")
 
 
+def _number(value: Any) -> float:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return float(value)
+    raise ValueError(f"{type(value).__name__} is no number")
+
+
 def _scaled(value: Any, scale: tuple[float, float]) -> float:
-    number = (float(value) - scale[0]) / (scale[1] - scale[0])
+    number = (_number(value) - scale[0]) / (scale[1] - scale[0])
     if not 0 <= number <= 1:
         raise ValueError(f"{value} is not between {scale[0]:g} and {scale[1]:g}")
     return round(number, 6)

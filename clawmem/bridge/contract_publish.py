@@ -50,12 +50,14 @@ from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.records.bounds import JSON_BYTES
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.entity import ROOTS, check_new_name, items_path, owner_of, slug, title_in
+from clawmem.model.records.entity import ROOTS, check_new_name, items_path, owner_of, slug, title_in, title_of
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.vault import Vault
 
 BATCH_LINES = 2_000
 BATCH_BYTES = 8 << 20
+SHELF_BYTES = 32 << 20
+"""A batch ends early when the files of the entities that it touches are larger than this together."""
 
 STORED, CHANGED, KNOWN, WAITS, REFUSED = OUTCOMES = ("stored", "changed", "known", "waits", "refused")
 _SPREAD = 6
@@ -120,20 +122,27 @@ def _batches(lines: Iterable[Line | RefusedLine]) -> Iterator[list[Line | Refuse
 
 
 def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str) -> Published:
-    """Store some lines in one step. If the check of the commit refuses it, find the line that it refuses."""
+    """Store some lines, in as few commits as their entities allow. If a commit is refused, find the line."""
     try:
         with writing(vault, caller, "publish") as work:
             plan = _Plan(work, trust)
-            answers = tuple(plan.take(one) for one in lines)
+            answers = []
+            for one in lines:
+                answers.append(plan.take(one))
+                if plan.is_full():
+                    break
             commits = work.commit(plan.changes())
-            return Published(answers, commits[-1] if commits else None, work.notices)
+            done = Published(tuple(answers), commits[-1] if commits else None, work.notices)
     except (SecretFound, Unreadable, ConflictMarkers) as problem:
         if len(lines) == 1:
             return Published((LineAnswer(lines[0].number, REFUSED, reason=_words(problem)),))
         half = len(lines) // 2
-        first, second = (_store(vault, part, caller, trust) for part in (lines[:half], lines[half:]))
-        notices = tuple(dict.fromkeys((*first.notices, *second.notices)))
-        return Published((*first.answers, *second.answers), second.commit or first.commit, notices)
+        done = _store(vault, lines[:half], caller, trust)
+    if len(done.answers) == len(lines):
+        return done
+    more = _store(vault, lines[len(done.answers) :], caller, trust)
+    notices = tuple(dict.fromkeys((*done.notices, *more.notices)))
+    return Published((*done.answers, *more.answers), more.commit or done.commit, notices)
 
 
 class _Shelf:
@@ -184,11 +193,14 @@ class _Plan:
         self._facts: dict[str, PlacedFact] = {}
         self._names: dict[str, str] = {}
         self._new: dict[str, str | None] = {}
+        self._folders: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
         self._added: dict[str, str] = {}
         self._changed: dict[str, Fact] = {}
         self._proposed: list[Change] = []
         self._proposals: ProposalWriter | None = None
         self._lessons = 0
+        self._loaded = 0
 
     def take(self, line: Line) -> LineAnswer:
         """Plan one line, and return what becomes of it."""
@@ -196,6 +208,10 @@ class _Plan:
             return self._take(self._safe(line))
         except (InvalidInput, NotPermitted, Refused, Unreadable, ConflictMarkers) as problem:
             return LineAnswer(line.number, REFUSED, reason=_words(problem))
+
+    def is_full(self) -> bool:
+        """Return whether the files of the touched entities are beyond what a batch holds in memory."""
+        return self._loaded > SHELF_BYTES
 
     def changes(self) -> list[Change]:
         """Return the changes: one of new facts, one of facts that follow their origin, and the proposals."""
@@ -315,7 +331,7 @@ class _Plan:
         return _answer(line, CHANGED, last, line.status)
 
     def _closed(self, line: Line, fact: Fact) -> Fact:
-        """Return the fact as superseded by its successor, or withdrawn if it was revoked or the successor is not here."""
+        """Return the fact as superseded by its successor; withdrawn if it was revoked, or the successor is not here."""
         successor = self._successor(line) if line.status == SUPERSEDED else None
         if successor is not None and successor != fact.id:
             return fact._replace(status=SUPERSEDED, superseded_by=successor)
@@ -395,6 +411,8 @@ class _Plan:
             named = _is_path(line.values["entity"])
             title = title_in(entity, fact.fact) if named else one_line(line.values["entity"])
             self._new[entity] = title
+            self._folders[as_one_file(entity)] = entity
+            self._titles[normal(title or title_of(entity))] = entity
         return LineAnswer(line.number, STORED, fact.id, entity)
 
     def _count_lesson(self, fact: Fact) -> None:
@@ -453,14 +471,14 @@ class _Plan:
     def _shelf(self, entity: str) -> _Shelf:
         if entity not in self._shelves:
             self._shelves[entity] = _Shelf(self._work, entity)
+            self._loaded += self._shelves[entity].size
         return self._shelves[entity]
 
     def _entity(self, line: Line) -> str:
         text = one_line(line.values["entity"])
         if text not in self._names:
             found = self._resolved(text)
-            new = next((one for one in self._new if as_one_file(one) == as_one_file(found)), found)
-            self._names[text] = new
+            self._names[text] = self._folders.get(as_one_file(found), found)
         return self._names[text]
 
     def _resolved(self, text: str) -> str:
@@ -474,14 +492,15 @@ class _Plan:
             raise InvalidInput(f"'{text}' may be {', '.join(known)}.", "Use the path of the entity.")
         if known:
             return known[0]
+        if normal(text) in self._titles:
+            return self._titles[normal(text)]
         name = slug(text)
         if not name:
             raise InvalidInput(f"'{text}' has no letter or digit, so no entity can have that name.")
         plain = check_new_name(f"resources/{name}")
-        others = any(as_one_file(one) == as_one_file(plain) for one in self._new)
-        if not others and entity_in_same_folder(work.index, plain) is None:
+        if as_one_file(plain) not in self._folders and entity_in_same_folder(work.index, plain) is None:
             return plain
-        # Another entity has that path already: "C" and "C++" are two things.
+        # An entity with another title has that path already.
         return f"{plain[:80]}-{hashlib.sha256(normal(text).encode()).hexdigest()[:_SPREAD]}"
 
 
