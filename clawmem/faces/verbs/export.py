@@ -96,6 +96,6 @@ VERB = Command(
     (
         "clawmem export ./okf",
         "clawmem export facts.jsonl --format jsonl --force",
-        "clawmem export claims.jsonl --contract --since HEAD~1",
+        "clawmem export news.jsonl --contract --since HEAD~1",
     ),
 )

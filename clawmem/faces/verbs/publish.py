@@ -86,7 +86,7 @@ VERB = Command(
     {"line": int, "outcome": set(OUTCOMES), "id?": str, "entity?": str, "reason?": str},
     (
         "clawmem publish claims.jsonl",
-        "clawmem export - --contract | clawmem --vault ~/team publish -",
+        "clawmem publish - < claims.jsonl",
         "clawmem publish mem0.json --mapping mem0.yaml",
     ),
 )  # fmt: skip
