@@ -146,7 +146,13 @@ SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
 
 
 def test_a_credential_is_refused_in_any_key_and_takes_no_other_line_with_it(vault: Vault, caller: Caller) -> None:
-    given = [{"claim": f"The token is {SECRET}."}, {}, {"author": SECRET}, {"x": {"y": SECRET}}, {"entity": SECRET}]
+    given: list[dict[str, Any]] = [
+        {"claim": f"The token is {SECRET}."},
+        {},
+        {"author": SECRET},
+        {"x": {"y": SECRET}},
+        {"entity": SECRET},
+    ]
     assert outcomes(vault, caller, *given) == ["refused", "stored", "refused", "refused", "refused"]
     assert SECRET not in subprocess.run(["git", "log", "-p"], cwd=vault.root, capture_output=True, text=True).stdout
 
