@@ -109,19 +109,24 @@ class Terminal(Call):
         return say("".join(f"{visible(line)}\n" for line in lines), answer.exit_code)
 
     def _follow(self, feed: Feed) -> int:
-        """Print each record when it comes, until there are no more or the reader is gone."""
+        """Print each record when it comes, until there are no more, or the reader is gone and nothing depends on it."""
         import json
 
         every = not (sys.stdout.encoding or "").lower().startswith("utf")
+        is_read = True
         for one in feed.records:
-            record = self.selection.chosen(one) if self.selection else one
-            try:
-                sys.stdout.write(f"{visible(json.dumps(record, ensure_ascii=every))}\n")
-                sys.stdout.flush()
-            except BrokenPipeError:
-                _discard_output(sys.stdout)
+            if is_read:
+                words = feed.words if not self._as_json and not self.selection else None
+                record = self.selection.chosen(one) if self.selection else one
+                line = words(one) if words else json.dumps(record, ensure_ascii=every)
+                is_read = _printed(f"{visible(line)}\n")
+            if not is_read and feed.end is None:
                 break
-        return DONE
+        if feed.end is None:
+            return DONE
+        answer = feed.end().finished(self.runtime)
+        self._notice([*answer.notices, *answer.talk], needed=answer.exit_code != DONE)
+        return answer.exit_code
 
     def _send(self, stream: Stream) -> int:
         if self._as_json:
@@ -187,6 +192,17 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
 
 def _whole(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value() if callable(value) else value for key, value in data.items()}
+
+
+def _printed(line: str) -> bool:
+    """Write a line to stdout; returns whether somebody reads it."""
+    try:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output(sys.stdout)
+        return False
+    return True
 
 
 def document(body: dict[str, Any], exit_code: int) -> int:

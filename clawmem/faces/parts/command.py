@@ -80,10 +80,13 @@ class Stream:
 
 
 class Feed(NamedTuple):
-    """An answer without an end: records, each of which is printed as one line of JSON as soon as it is there, also with
-    --json."""
+    """An answer of any length: records, each of which is printed as one line of JSON as soon as it is there, also with
+    --json. With `words`, people get the line that it makes of a record instead. `end` is called behind the last record,
+    also if nobody reads on, and returns notices and the exit code."""
 
     records: Iterable[_Record]
+    words: Callable[[_Record], str] | None = None
+    end: Callable[[], Answer] | None = None
 
 
 class InnerRun(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -102,3 +102,25 @@ def write_folder(folder: Path, files: Mapping[str, str], force: bool, only: str 
             half.replace(file)
     except OSError as problem:
         raise StorageFailed(f"{folder} cannot be written: {problem.strerror}.", "Name another place.") from None
+
+
+def write_lines(file: Path, lines: Iterable[str], force: bool) -> int:
+    """Write a file line by line, in one step at the end; returns the number of lines.
+
+    Raise Refused if the file exists and `force` is not set, StorageFailed if it cannot be written.
+    """
+    if file.exists() and not force:
+        raise Refused(f"{file} already exists.", "Name another place, or use --force.")
+    half, number = file.with_name(f".{file.name}.{os.getpid()}"), 0
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with half.open("w", encoding="utf-8") as out:
+            for line in lines:
+                out.write(f"{line}\n")
+                number += 1
+        half.replace(file)
+    except OSError as problem:
+        raise StorageFailed(f"{file} cannot be written: {problem.strerror}.", "Name another place.") from None
+    finally:
+        half.unlink(missing_ok=True)
+    return number

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from clawmem.errors import InvalidInput, NotFound, StorageFailed
 from clawmem.faces.parts.command import Call
-from clawmem.model.records.strict_json import read_json
+from clawmem.model.records.strict_json import json_problem, read_json
 
 
 def stdin_text(call: Call) -> str:
@@ -83,7 +83,8 @@ def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             record = read_json(line)
         except ValueError as problem:
             raise InvalidInput(
-                f"Line {number} is not JSON: {problem}.", "Nothing was stored; correct the line and try again."
+                f"Line {number} is not JSON: {json_problem(problem)}.",
+                "Nothing was stored; correct the line and try again.",
             ) from None
         if not isinstance(record, dict):
             raise InvalidInput(

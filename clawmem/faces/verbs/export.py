@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clawmem.errors import InvalidInput
-from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.folders import write_folder
+from clawmem.faces.parts.command import Answer, Call, Command, Feed
+from clawmem.faces.parts.folders import write_folder, write_lines
 from clawmem.faces.parts.parameters import OF_ENTITY, Parameter
 from clawmem.model.exchange.okf import render
 from clawmem.model.facts.codec import fact_to_record
@@ -19,9 +19,16 @@ from clawmem.serving.export import ExportedMemory, export_memory
 _FORMATS = ("okf", "jsonl")
 
 
-def export(call: Call, target: str, format_: str, entity: str | None, force: bool) -> Answer:
+def export(
+    call: Call, target: str, format_: str, contract: bool, since: str | None, entity: str | None, force: bool
+) -> Answer | Feed:
     """Current and superseded facts are written, with their sources; retracted ones are not. `backup` writes the whole
-    vault with its history."""
+    vault with its history. With --contract, the lines are what `publish` takes; with --since, only what was added or
+    changed after a commit, and what was revoked."""
+    if contract:
+        return _contract(call, target, entity, since, force)
+    if since is not None:
+        raise InvalidInput("--since is for --contract only.", "Add --contract, or leave out --since.")
     if format_ not in _FORMATS:
         raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(_FORMATS)}.")
     runtime = call.runtime
@@ -46,6 +53,24 @@ def export(call: Call, target: str, format_: str, entity: str | None, force: boo
     return Answer(data, [said], done.notices)
 
 
+def _contract(call: Call, target: str, entity: str | None, since: str | None, force: bool) -> Answer | Feed:
+    from clawmem.bridge.contract import render_line  # only for --contract
+    from clawmem.bridge.contract_export import export_contract
+
+    done = export_contract(call.runtime.vault(), call.runtime.caller(), entity, since)
+    if target == "-":
+        return Feed(done.lines, end=lambda: Answer({}, (), done.notices, talk=[_next(done.commit)]))
+    place = (call.runtime.working_folder / Path(target).expanduser()).resolve()
+    number = write_lines(place, map(render_line, done.lines), force)
+    data = {"format": "contract", "target": str(place), "written": number, "files": 1, "commit": done.commit}
+    said = f"{counted(number, 'line')} written to {place}"
+    return Answer(data, [said, _next(done.commit)], done.notices)
+
+
+def _next(commit: str | None) -> str:
+    return f"for what changes from now on: clawmem export - --contract --since {commit[:12] if commit else 'COMMIT'}"
+
+
 def _lines(done: ExportedMemory) -> Iterator[str]:
     for one in done.facts():
         yield json.dumps({**fact_to_record(one.fact), "entity": one.entity}, ensure_ascii=False)
@@ -62,9 +87,15 @@ VERB = Command(
             default="okf",
             choices=_FORMATS,
         ),
+        Parameter("contract", "Write lines of the interchange contract.", ("--contract",), bool, False),
+        Parameter("since", "With --contract: only what changed after this commit.", ("--since",)),
         OF_ENTITY,
         Parameter("force", "Replace files that exist.", ("--force",), bool, False),
     ),
-    {"format": str, "target": (str, None), "written": int, "files": int},
-    ("clawmem export ./okf", "clawmem export facts.jsonl --format jsonl --force"),
+    {"format": str, "target": (str, None), "written": int, "files": int, "commit?": (str, None)},
+    (
+        "clawmem export ./okf",
+        "clawmem export facts.jsonl --format jsonl --force",
+        "clawmem export news.jsonl --contract --since HEAD~1",
+    ),
 )

@@ -11,13 +11,20 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.shapes import document_schema
 from clawmem.faces.verbs.table import ALIASES, VERBS, load
 
+CONTRACT = "contract"
+
 
 def schema(call: Call, verb: str | None, word: str | None) -> Answer:
     """With --json every verb prints one document that matches its schema (JSON Schema 2020-12), also on failure.
-    Without a verb, all commands with a schema are listed."""
+    Without a verb, all commands with a schema are listed. `clawmem schema contract` prints the schema of the lines that
+    `publish` takes."""
     if verb is None:
         names = [name for verb in VERBS for name in _names(verb)]
         return Answer({"commands": names}, names)
+    if (verb, word) == (CONTRACT, None):
+        from clawmem.bridge.contract import SCHEMA  # only for this document
+
+        return Answer({"command": CONTRACT, "schema": SCHEMA}, [json.dumps(SCHEMA, indent=2)])
     command = _command(ALIASES.get(verb, verb), word)
     made = document_schema(command.shape)
     return Answer({"command": " ".join(filter(None, (verb, word))), "schema": made}, [json.dumps(made, indent=2)])
@@ -45,9 +52,9 @@ def _command(verb: str, word: str | None) -> Command:
 VERB = Command(
     schema,
     (
-        Parameter("verb", "A verb, such as recall or agent.", choices=tuple(VERBS)),
+        Parameter("verb", "A verb, such as recall or agent; or contract.", choices=(*VERBS, CONTRACT)),
         Parameter("word", "The second word of the command, such as create.", completes="word of a verb"),
     ),
     ({"commands": [str]}, {"command": str, "schema": {str: object}}),
-    ("clawmem schema", "clawmem schema recall", "clawmem schema agent create"),
+    ("clawmem schema recall", "clawmem schema agent create", "clawmem schema contract"),
 )

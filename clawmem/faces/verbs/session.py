@@ -18,7 +18,7 @@ from clawmem.model.lifecycle.zones import ADVICE, ZONES, zone
 from clawmem.model.records.claims import KINDS, Claim, LiveClaim
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA
 from clawmem.model.records.session import STATES, SessionRecord, session_to_mapping
-from clawmem.model.records.strict_json import read_json
+from clawmem.model.records.strict_json import json_problem, read_json
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
 from clawmem.work.sessions.records import current_session, find_session, list_sessions, visible_to, zone_limits
@@ -227,7 +227,7 @@ def _document(call: Call, file: str) -> Any:
         return read_json(text)
     except ValueError as problem:
         raise InvalidInput(
-            "The document is empty." if not text.strip() else f"The document is not JSON: {problem}.",
+            "The document is empty." if not text.strip() else f"The document is not JSON: {json_problem(problem)}.",
             "`clawmem session schema --example` prints a document that fits.",
         ) from None
 

@@ -25,6 +25,7 @@ VERBS = {
     "ingest": "Import events into the ledger, verbatim.",
     "import": "Import the memories of another program, with their dates and origin.",
     "export": "Write the memory in an open format.",
+    "publish": "Store the claims of other systems, and answer line by line.",
     "synthesize": "Update the daily note of a day and MEMORY.md.",
     "promote": "Promote the important facts of a day.",
     "learn": "Let the calling agent read new events, as the model.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from clawmem.bridge.contract import published_values
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
@@ -91,6 +92,9 @@ def _source(result: WhyResult) -> Iterator[str]:
         yield f"trust {fact.trust}"
     if fact.confidence is not None:
         yield f"confidence {fact.confidence:g}"
+    own = published_values(fact)
+    if own:
+        yield f"by {one_line(str(own.get('author')))} on {str(own.get('timestamp'))[:10]}"
 
 
 def _evidence_lines(result: WhyResult) -> Iterator[str]:

@@ -36,7 +36,7 @@ from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-_CREATING_OPS = ("remember", "supersede", "merge", "session-end", "session-checkpoint")
+_CREATING_OPS = ("remember", "supersede", "merge", "session-end", "session-checkpoint", "publish")
 _A_PERSON = "a person"
 
 

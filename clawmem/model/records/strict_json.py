@@ -35,6 +35,31 @@ def read_json(data: str | bytes, most: int = JSON_BYTES, pairs: Pairs | None = N
     return value
 
 
+def json_problem(problem: ValueError) -> str:
+    """Return why `read_json` refused a text, in a clause that says what is expected and where."""
+    if isinstance(problem, UnicodeDecodeError):
+        return f"it is not UTF-8 text at byte {problem.start}"
+    if not isinstance(problem, json.JSONDecodeError):
+        return str(problem)
+    expected = next((words for start, words in _EXPECTED.items() if problem.msg.startswith(start)), problem.msg)
+    line = f" of line {problem.lineno}" if "\n" in problem.doc.strip() else ""
+    return f"{expected} at column {problem.colno}{line}"
+
+
+# What the decoder of Python says, as its first words, and what is meant.
+_EXPECTED = {
+    "Expecting value": 'a value is expected, such as {"key": "text"},',
+    "Expecting property name": "a key in double quotes is expected",
+    "Expecting ':'": "a colon is expected",
+    "Expecting ','": "a comma or a closing bracket is expected",
+    "Extra data": "there is more text behind the value,",
+    "Unterminated string": "a text has no closing quote; it begins",
+    "Invalid control character": "a text has a line break or another control character that is not escaped",
+    "Invalid \\": "a backslash begins no valid escape",
+    "Illegal trailing comma": "there is a comma before the closing bracket",
+}
+
+
 def refuse_deep(value: Any) -> None:
     """Raise ValueError if lists and objects are nested deeper than the limit."""
     level = [value]

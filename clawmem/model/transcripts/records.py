@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from clawmem.model.records.bounds import RECORD_BYTES
-from clawmem.model.records.strict_json import NUMBERS, read_json, refuse_deep
+from clawmem.model.records.strict_json import NUMBERS, json_problem, read_json, refuse_deep
 from clawmem.model.transcripts.message import SkippedLine
 
 _SPACE = " \t\r\n"
@@ -39,7 +39,7 @@ def parsed(number: int, line: bytes) -> JsonRecord | SkippedLine:
     except UnicodeDecodeError:
         return SkippedLine(number, "it is not UTF-8 text")
     except ValueError as problem:
-        return SkippedLine(number, f"it is not JSON ({problem})")
+        return SkippedLine(number, f"it is not JSON: {json_problem(problem)}")
 
 
 def documents(blocks: Iterable[bytes]) -> Iterator[JsonRecord | SkippedLine]:

@@ -28,6 +28,7 @@ from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
 
 COMMANDS = commands()
+CONTRACT = Path(__file__).parents[3] / "examples" / "contract"
 # Where an example ends otherwise here: this vault wants no vectors and has no model, bytes on stdout leave no room for
 # JSON, and there is no client on stdin.
 OTHERWISE = {
@@ -41,7 +42,7 @@ OTHERWISE = {
     "clawmem review delegate promotion night-clerk --entity 'projects/*'": REFUSED,
 }
 # What prints one record a line when it comes, also with --json.
-LINE_BY_LINE = {"session watch"}
+LINE_BY_LINE = {"session watch", "publish"}
 # What stands before the pipe of an example, and behind it.
 PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
 PROGRAMS["claude"] = "#!/bin/sh\ncat > /dev/null\necho '{\"works\": true}'\n"
@@ -62,6 +63,18 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         "facts.jsonl": '{"fact": "Jane likes tea."}',
         "answer.json": '{"facts": [], "read": []}',
         "report.md": "# Boats\n\nThe boat Bucket weighs 900 kilograms and needs a winch of 2 tons.",
+        "claims.jsonl": json.dumps(
+            {
+                "entity": "areas/people/tom",
+                "claim": "Tom rows.",
+                "source": "crm",
+                "confidence": 0.5,
+                "author": "Ida",
+                "timestamp": "2026-01-02T03:04:05Z",
+            }
+        ),
+        "mem0.json": (CONTRACT / "mem0.json").read_text(),
+        "mem0.yaml": (CONTRACT / "mem0.yaml").read_text(),
         "boat/Makefile": "test:\n\ttrue",
         "todo.md": "- [ ] Buy paint.\n  - [ ] It is blue.\n- [x] Buy a brush.",
         "end.json": json.dumps(EXAMPLE),

@@ -74,7 +74,7 @@ def test_what_is_no_message_is_named_with_its_line() -> None:
         "jsonl", True,
     )  # fmt: skip
     assert found[1:] == [
-        SkippedLine(2, "it is not JSON (Expecting value: line 1 column 1 (char 0))"),
+        SkippedLine(2, 'it is not JSON: a value is expected, such as {"key": "text"}, at column 1'),
         SkippedLine(3, "it is not a JSON object"),
         SkippedLine(4, "its role 'king' is not one of user, assistant, system, tool, note"),
         SkippedLine(5, "it has no content"),

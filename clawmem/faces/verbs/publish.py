@@ -1,0 +1,92 @@
+"""`clawmem publish`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any
+
+from clawmem.bridge.contract import Line, numbered_lines, read_line
+from clawmem.bridge.contract_publish import OUTCOMES, REFUSED, STORED, Published, RefusedLine
+from clawmem.bridge.contract_publish import publish as act
+from clawmem.errors import DONE, PARTIAL, InvalidInput, UnreadableKey
+from clawmem.faces.parts.command import Answer, Call, Command, Feed
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.reading import file_or_stdin, opened
+from clawmem.model.facts.fact import TRUSTS
+from clawmem.model.language.text import counted
+from clawmem.vault.strict_yaml import parse_yaml, with_line
+
+
+def publish(call: Call, file: str, mapping: str | None, trust: str) -> Feed:
+    """Each line is a JSON object with entity, claim, source, confidence, timestamp and author; `clawmem schema
+    contract` prints the schema. Each line gets one line as its answer: stored, changed, known, waits (for review) or
+    refused. A line that comes again adds nothing. Exit code 4 if a line was refused."""
+    if trust not in TRUSTS:
+        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    read = _lines if mapping is None else _mapped(call, mapping)
+    count: Counter[str] = Counter()
+    last: list[Published] = []
+
+    def records() -> Iterator[dict[str, Any]]:
+        with opened(call, file) as given:
+            for done in act(vault, read(given), caller, trust):
+                count.update(one.outcome for one in done.answers)
+                last[:] = [done._replace(commit=done.commit or (last[0].commit if last else None))]
+                yield from ({key: value for key, value in one._asdict().items() if value is not None}
+                            for one in done.answers)  # fmt: skip
+
+    def end() -> Answer:
+        said = ", ".join(f"{count[one]} {one}" for one in OUTCOMES if count[one] or one in (STORED, REFUSED))
+        commit = last[0].commit if last else None
+        told = [f"{counted(count.total(), 'line')}: {said}"]
+        told.append(f"commit {commit[:12]}" if commit else "nothing changed; no commit was made")
+        notices = last[0].notices if last else ()
+        return Answer({}, (), notices, PARTIAL if count[REFUSED] else DONE, talk=told)
+
+    return Feed(records(), _words, end)
+
+
+def _lines(given: IO[bytes]) -> Iterator[Line | RefusedLine]:
+    for number, data in numbered_lines(given):
+        try:
+            yield read_line(number, data)
+        except InvalidInput as problem:
+            yield RefusedLine(number, problem.message)
+
+
+def _mapped(call: Call, mapping: str) -> Any:
+    from clawmem.bridge.contract_mapping import mapped_lines, read_mapping  # few calls map another format
+
+    text = file_or_stdin(call, mapping)
+    try:
+        wish = read_mapping(parse_yaml(text, mapping), mapping)
+    except UnreadableKey as problem:
+        hint = "Correct the mapping; docs/contract.md describes its keys."
+        raise InvalidInput(with_line(problem, text.encode()).message, hint) from None
+    return lambda given: mapped_lines(given, wish)
+
+
+def _words(record: Mapping[str, Any]) -> str:
+    parts: Iterable[Any] = (record["line"], record["outcome"], record.get("id", "-"), record.get("entity", "-"))
+    reason = record.get("reason")
+    return "\t".join(map(str, parts)) + (f"\t{reason}" if reason else "")
+
+
+VERB = Command(
+    publish,
+    (
+        Parameter("file", "Lines of the contract, or - for stdin.", required=True, completes="file"),
+        Parameter("mapping", "A YAML file that says which of their keys is which of ours.", ("--mapping",),
+                  completes="file"),
+        Parameter("trust", "The highest trust of the claims: {choices}.", ("--trust",), default="external",
+                  choices=TRUSTS),
+    ),
+    {"line": int, "outcome": set(OUTCOMES), "id?": str, "entity?": str, "reason?": str},
+    (
+        "clawmem publish claims.jsonl",
+        "clawmem publish - < claims.jsonl",
+        "clawmem publish mem0.json --mapping mem0.yaml",
+    ),
+)  # fmt: skip

@@ -1,0 +1,89 @@
+"""Exporting lines: the whole vault, and what changed since a commit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from clawmem.bridge.contract import SCHEMA
+from clawmem.bridge.contract_export import export_contract
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+from tests.conftest import Command
+
+
+def keep(clawmem: Command, text: str, *more: str) -> str:
+    done = clawmem("remember", text, "-e", "areas/people/jane", "--json", *more, env={"CLAWMEM_SEED": text})
+    return str(done.data["facts"][0]["id"])
+
+
+def lines(clawmem: Command, *more: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in clawmem("export", "-", "--contract", *more).out.splitlines()]
+
+
+def test_facts_are_lines_with_their_author_and_what_narrows_them(clawmem: Command) -> None:
+    import jsonschema
+
+    keep(clawmem, "Jane likes tea.", "--confidence", "0.8", "--tag", "drinks", "--valid-from", "2026-03-01")
+    keep(clawmem, "Jane has a dog.", "--agent", "cook", "--scope", "team", "--workflow", "kitchen")
+    first, second = lines(clawmem)
+    assert first == {
+        "entity": "areas/people/jane", "claim": "Jane likes tea.", "source": "user", "confidence": 0.8,
+        "timestamp": "2026-11-21T09:30:00Z", "author": "Ada Person <ada@example.org>", "id": first["id"],
+        "tags": ["drinks"], "valid_from": "2026-03-01",
+    }  # fmt: skip
+    assert (second["author"], second["scope"], second["workflow"], second["confidence"]) == (
+        "cook", "team", "kitchen", 0.7,
+    )  # fmt: skip
+    for line in (first, second):
+        jsonschema.Draft202012Validator(SCHEMA).validate(line)
+
+
+def test_what_changed_since_a_commit_is_exported_with_what_ended(clawmem: Command, vault: Vault) -> None:
+    old, gone, kept = (keep(clawmem, f"Jane {text}.") for text in ("lives in Oslo", "has a boat", "rows"))
+    since = str(vault.head().commit)
+    assert lines(clawmem, "--since", since) == []
+    new = clawmem("supersede", old, "Jane lives in Moss.", "--json").data["facts"][0]["id"]
+    clawmem("retract", gone, "--reason", "it was sold")
+    brief = keep(clawmem, "Jane has a cat.")
+    clawmem("retract", brief)
+    found = lines(clawmem, "--since", since)
+    assert [(one["id"], one.get("status"), one.get("superseded_by")) for one in found] == [
+        (new, None, None), (gone, "revoked", None), (old, "superseded", new),
+    ]  # fmt: skip
+    assert [one["id"] for one in lines(clawmem)] == [kept, new, old]
+
+
+def test_what_an_undo_removes_is_revoked_and_what_moves_is_not(clawmem: Command, vault: Vault) -> None:
+    keep(clawmem, "Jane lives in Oslo.")
+    one = keep(clawmem, "Jane has a boat.")
+    since = str(vault.head().commit)
+    clawmem("undo", since)
+    assert [(line["id"], line["status"]) for line in lines(clawmem, "--since", since)] == [(one, "revoked")]
+    since = str(vault.head().commit)
+    clawmem("entity", "move", "areas/people/jane", "areas/people/jane-berg")
+    assert [line["entity"] for line in lines(clawmem, "--since", since)] == ["areas/people/jane-berg"]
+
+
+def test_a_commit_that_is_not_in_the_history_is_an_error(clawmem: Command) -> None:
+    done = clawmem("export", "-", "--contract", "--since", "0123456789abcdef0123456789abcdef01234567")
+    assert done.code != 0 and "Export everything, without --since" in done.err and not done.out
+    assert clawmem("export", "-", "--since", "HEAD").code == 2
+
+
+def test_a_file_is_written_in_one_step_and_not_over_another(clawmem: Command, vault: Vault, tmp_path: Path) -> None:
+    keep(clawmem, "Jane lives in Oslo.")
+    file = tmp_path / "claims.jsonl"
+    data = clawmem("export", str(file), "--contract", "--json").data
+    assert (data["written"], data["commit"]) == (1, vault.head().commit) and len(file.read_text().splitlines()) == 1
+    assert clawmem("export", str(file), "--contract").code == 1
+    assert clawmem("export", str(file), "--contract", "--force").code == 0
+    assert [one.name for one in tmp_path.iterdir() if "claims" in one.name] == ["claims.jsonl"]
+
+
+def test_an_agent_exports_what_it_may_read(clawmem: Command, vault: Vault, caller: Caller) -> None:
+    keep(clawmem, "Jane lives in Oslo.")
+    clawmem("remember", "The cook likes salt.", "-e", "@cook/areas/food")
+    for agent, number in (("cook", 2), ("waiter", 1), (None, 2)):
+        assert len(list(export_contract(vault, caller._replace(agent=agent)).lines)) == number
