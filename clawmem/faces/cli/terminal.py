@@ -72,6 +72,12 @@ class Terminal(Call):
         with apart(given, sys.stdout.buffer) as (source, out):
             return serve(source, out, self.runtime.renewed)
 
+    def decide_proposals(self, kind: str | None) -> Answer:
+        """Ask on this terminal. With --json nothing can be asked."""
+        from clawmem.faces.cli.review_keys import decide  # only for this verb
+
+        return decide(self.runtime, kind, "--json" if self._as_json or self.selection else None)
+
     def site_files(self, site: Site) -> Iterable[tuple[str, bytes]]:
         """Those of the web face."""
         from clawmem.faces.web.render_site import render_site  # only for this verb

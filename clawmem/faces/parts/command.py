@@ -102,6 +102,10 @@ class Call:
         """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
         raise NotImplementedError
 
+    def decide_proposals(self, kind: "str | None") -> Answer:
+        """Ask a person at a terminal about each open proposal, of one kind if given."""
+        raise NotImplementedError
+
     def site_files(self, site: "Site") -> "Iterable[tuple[str, bytes]]":
         """The files of a site of the memory: the path of each below the site's folder, and its content."""
         raise NotImplementedError

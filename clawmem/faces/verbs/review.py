@@ -1,4 +1,4 @@
-"""`clawmem review list|show|approve|reject|watch|agreement|delegate|trust`."""
+"""`clawmem review list|show|decide|approve|reject|watch|agreement|delegate|trust`."""
 
 from __future__ import annotations
 
@@ -52,6 +52,13 @@ def show(call: Call, proposal: str) -> Answer:
         "reviewers": list(shown.reviewers),
     }
     return Answer(data, _detail_lines(shown), shown.notices)
+
+
+def decide(call: Call, kind: str | None) -> Answer:
+    """Go through the open proposals that you may decide, at a terminal, oldest first: one key for each decision. Each
+    decision is one commit, and stays when you quit. The key ? shows the keys. Without a terminal, with
+    --json, and for an agent the command is refused."""
+    return call.decide_proposals(kind)
 
 
 def approve(call: Call, proposal: str, reason: str | None, beside: bool, keep: str | None) -> Answer:
@@ -160,7 +167,7 @@ def _detail_lines(shown: ProposalDetails) -> Iterator[str]:
     yield f"{one.id}  {one.kind}, {one.status}, made {one.created}" + (f" for {one.agent}" if one.agent else "")
     yield f"says      {one.says}"
     yield f"why       {one.why}"
-    yield from _action_lines(one)
+    yield from action_lines(one)
     for target in shown.targets:
         yield f"now       {fact_line(target.fact, target.entity)}"
     if shown.reviewers:
@@ -175,7 +182,8 @@ def _detail_lines(shown: ProposalDetails) -> Iterator[str]:
         yield f"{one.status:<8}  by {by} at {one.decided.at}{because}"
 
 
-def _action_lines(one: Proposal) -> Iterator[str]:
+def action_lines(one: Proposal) -> Iterator[str]:
+    """What a proposal does, and the evidence of its fact."""
     if one.worth:
         reasons = "; ".join(one.worth.reasons)
         yield f"does      promote it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
@@ -224,6 +232,12 @@ VERB = {
         {"proposal": "proposal", "targets": ["fact"], "reviewers": [str]},
         ("clawmem review show prop_1a2b",),
         ("proposal",),
+    ),
+    "decide": Command(
+        decide,
+        (Parameter("kind", "{choices}.", ("--kind",), choices=KINDS),),
+        {"approved": [str], "rejected": [str], "left": int},
+        ("clawmem review decide", "clawmem review decide --kind conflict"),
     ),
     "approve": Command(
         approve,
