@@ -176,7 +176,7 @@ def approve(
 ) -> ReviewOutcome:
     """Approve a proposal and apply its change.
 
-    With `beside`, a fact that contradicts others is added and linked to them, and the others stay. `keep` names the
+    With `beside`, a fact that contradicts others is kept with them, and the conflict is settled. `keep` names the
     fact for which a conflict is decided, if it is not the one that the proposal says. Raise NotPermitted if the caller
     may not decide it, and Refused if the proposal no longer applies or was rejected before.
     """

@@ -245,7 +245,11 @@ VERB = {
             _ID,
             REASON,
             Parameter(
-                "beside", "Keep the facts that it contradicts as well, and link them.", ("--beside",), bool, False
+                "beside",
+                "Keep the facts that it contradicts, too; the conflict is settled.",
+                ("--beside",),
+                bool,
+                False,
             ),
             Parameter(
                 "keep",
