@@ -111,31 +111,27 @@ def agreement(call: Call) -> Answer:
     found = agreement_act(call.runtime.vault())
     kinds = [{**one._asdict(), "decided": one.decided} for one in found.kinds]
     data = {"kinds": kinds, "conflicts": [one._asdict() for one in found.conflicts]}
-    return Answer(data, [*_kind_lines(found.kinds), *_conflict_lines(found.conflicts)], found.notices,
-                  talk=() if kinds else ("Nothing was proposed yet.",))  # fmt: skip
+    rows = [*_kind_rows(found.kinds), *_conflict_rows(found.conflicts)]
+    talk = () if kinds else ("Nothing was proposed yet.",)
+    return Answer(data, Table(("about", "decided", "now", "proposed"), rows), found.notices, talk=talk)
 
 
-def _kind_lines(kinds: Sequence[KindAgreement]) -> Iterator[str]:
+def _kind_rows(kinds: Sequence[KindAgreement]) -> Iterator[Sequence[str]]:
     for one in kinds:
         rate = f"{one.approved} of {one.decided} approved" if one.decided else "none decided"
         to = f", delegated to {one.delegated_to}" if one.delegated_to else ""
-        yield f"{one.kind:<12}  {rate}, {one.waiting} waiting{to}"
-        if one.delegate:
-            yield (
-                f"  The last {one.in_a_row} were all approved: `clawmem review delegate {one.kind} AGENT` leaves them"
-                " to an agent."
-            )
+        why = f"the last {one.in_a_row} were all approved: `clawmem review delegate {one.kind} AGENT`"
+        yield one.kind, rate, f"{one.waiting} waiting{to}", why if one.delegate else ""
 
 
-def _conflict_lines(conflicts: Sequence[ConflictAgreement]) -> Iterator[str]:
+def _conflict_rows(conflicts: Sequence[ConflictAgreement]) -> Iterator[Sequence[str]]:
     for one in conflicts:
         sure = f", {one.confident} of {one.comparable} for the most confident fact" if one.comparable else ""
-        yield f"{one.of}  {one.newest} of {one.decided} decided for the newest fact{sure}, strategy {one.strategy}"
-        if one.proposed:
-            kind, _, name = one.of.partition(":")
-            where = f"{name} in predicates.yaml" if kind == "relation" else f"workflows/{name}.yaml"
-            key = "conflict" if kind == "relation" else "conflicts"
-            yield f"  `{key}: {one.proposed}` in {where} decides them so from now on."
+        kind, _, name = one.of.partition(":")
+        where = f"{name} in predicates.yaml" if kind == "relation" else f"workflows/{name}.yaml"
+        better = f"`{'conflict' if kind == 'relation' else 'conflicts'}: {one.proposed}` in {where}"
+        rate = f"{one.newest} of {one.decided} for the newest fact{sure}"
+        yield one.of, rate, f"strategy {one.strategy}", better if one.proposed else ""
 
 
 def delegate(call: Call, kind: str | None, to: str | None, entity: str | None, remove: bool) -> Answer:
