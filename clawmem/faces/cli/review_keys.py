@@ -370,7 +370,7 @@ def _card(shown: ProposalDetails) -> Iterator[str]:
     place = f" about {one.entity}" if one.entity else ""
     yield f"{one.kind}{place}, {minute(one.created)}" + (f", for {one.agent}" if one.agent else "")
     yield f"why       {one_line(one.why)}"
-    yield from map(one_line, action_lines(one))
+    yield from (line.replace("\n", " ") for line in action_lines(one))
     for target in shown.targets:
         yield f"now       {fact_line(target.fact, target.entity)}"
 

@@ -79,7 +79,7 @@ class Terminal(Call):
         """Ask on this terminal. With --json nothing can be asked."""
         from clawmem.faces.cli.review_keys import decide  # only for this verb
 
-        return decide(self.runtime, kind, "--json" if self._as_json or self.selection else None)
+        return decide(self.runtime, kind, "--json" if self._as_json else "--jsonl" if self.selection else None)
 
     def site_files(self, site: Site) -> Iterable[tuple[str, bytes]]:
         """Those of the web face."""

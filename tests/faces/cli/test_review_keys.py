@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -187,6 +189,7 @@ def test_the_text_of_a_proposal_cannot_act_on_the_terminal(decide: Decide, queue
         card = terminal.until("1 of 1  [")
         terminal.press("q")
         terminal.ended()
+    assert "does      add to projects/boat: \\u001b]0;title" in card
     assert "\\u001b]0;title\\u0007\\u001b[2J[red]Boat[/red]\\u202e hidden\\u009b31m" in card
     assert {part[:1] for part in terminal.raw.split("\x1b")[1:]} == {"["}
     assert "\x1b[2J" not in terminal.raw and "\x9b" not in terminal.raw and "\x07" not in terminal.raw
@@ -308,9 +311,26 @@ def test_a_thousand_proposals_start_at_once(decide: Decide, queue: Callable[...,
     assert [one for one, status in states(vault).items() if status != "open"] == [ids[1]]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_kill_at_any_moment_leaves_the_vault_whole(
-    seed: int,
+def by(number: signal.Signals) -> Callable[[AtTerminal], None]:
+    """Ends a command with a signal to it alone."""
+    return lambda terminal: os.kill(terminal.pid, number)
+
+
+# The last two reach the git processes, too.
+ENDS: dict[str, Callable[[AtTerminal], None]] = {
+    "kill": by(signal.SIGKILL),
+    "interrupt": by(signal.SIGINT),
+    "hangup": by(signal.SIGHUP),
+    "terminate": by(signal.SIGTERM),
+    "Control-C": lambda terminal: terminal.press("\x03"),
+    "close": AtTerminal.close,
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_an_end_at_any_moment_leaves_the_vault_whole(
+    end: str,
+    request: pytest.FixtureRequest,
     decide: Decide,
     queue: Callable[..., list[str]],
     clawmem: Command,
@@ -320,11 +340,11 @@ def test_a_kill_at_any_moment_leaves_the_vault_whole(
 ) -> None:
     ids = queue(4)
     with decide() as terminal:
-        for number in range(1, 3):
-            terminal.until(f"{number} of 4  [")
+        for place in range(1, 3):
+            terminal.until(f"{place} of 4  [")
             terminal.press("a")
-        time.sleep(random.Random(seed).uniform(0, 0.08))
-        os.kill(terminal.pid, signal.SIGKILL)
+        time.sleep(random.Random(request.node.name).uniform(0, 0.08))
+        ENDS[end](terminal)
         terminal.wait()
     assert clawmem("status").code == 0
     assert clawmem("review", "approve", ids[3]).code == 0
@@ -336,3 +356,45 @@ def test_a_kill_at_any_moment_leaves_the_vault_whole(
     decided = [one for one, status in states(vault).items() if status == "approved"]
     assert decided in (ids[:1] + ids[3:], ids[:2] + ids[3:])
     assert len(clawmem("list", "--json").data["facts"]) == len(decided)
+
+
+@pytest.mark.parametrize("rounds", [pytest.param(60, marks=pytest.mark.soak)])
+def test_many_kills_leave_the_vault_whole(
+    rounds: int,
+    decide: Decide,
+    queue: Callable[..., list[str]],
+    clawmem: Command,
+    vault: Vault,
+    vault_root: Path,
+    environment: dict[str, str],
+) -> None:
+    ids, chance = queue(rounds), random.Random(16)
+    for place in range(rounds):
+        with decide() as terminal:
+            terminal.until("  [")
+            terminal.press(chance.choice("aau"))
+            time.sleep(chance.uniform(0, 0.15))
+            chance.choice([*ENDS.values()])(terminal)
+            terminal.wait()
+        assert clawmem("remember", f"Round {place} is over.", "-e", "projects/boat").code == 0
+        assert subjects(vault_root, environment, 1) == [f"remember(projects/boat): Round {place} is over."]
+    assert clawmem("doctor").code == 0
+    approved = sum(status == "approved" for status in states(vault).values())
+    facts = clawmem("list", "--limit", "1000", "--json").data["facts"]
+    assert len(facts) == approved + rounds and len(states(vault)) == len(ids)
+
+
+def test_only_the_walk_loads_what_reads_keys(vault_root: Path, environment: dict[str, str]) -> None:
+    code = (
+        "import sys, json; from clawmem.faces.cli.plain import run_plain\n"
+        "run_plain(['review', 'list']); before = set(sys.modules)\n"
+        "import clawmem.faces.cli.review_keys\n"
+        "print(json.dumps([sorted(before), sorted(sys.modules)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
+    )
+    before, after = (set(one) for one in json.loads(done.stdout.splitlines()[-1]))
+    keys = {"termios", "tty", "clawmem.faces.cli.keys", "clawmem.faces.cli.review_keys", "clawmem.faces.cli.progress"}
+    assert before & keys == set()
+    assert {"rich", "typer", "git"} & after == set()
