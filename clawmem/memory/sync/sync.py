@@ -281,6 +281,10 @@ class _SyncRun:
             plan_with_policy,
         )
 
+        if self.on_progress:
+            from clawmem.model.progress import Progress
+
+            self.on_progress(Progress("merging", 0, None, now=f"{taken.received:,} commits"))
         if taken.how == "fast-forward":
             done = apply_fast_forward(txn, self.caller, head, tip, relation)
             return taken._replace(
