@@ -4,7 +4,7 @@ The function is given a `Call` and gives back an `Answer`: it prints nothing and
 command line, the reader of plain calls, completion, help, the manual and JSON Schemas are made from the command.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO, TYPE_CHECKING, Any
 
@@ -30,6 +30,21 @@ class Table:
     def __init__(self, columns: "Sequence[str]", rows: "Sequence[Sequence[str]]") -> None:
         self.columns = columns
         self.rows = rows
+
+
+class Fields:
+    """Named values for people, in their order: aligned on a terminal, and a line each elsewhere, behind a first one if
+    there is a `head`."""
+
+    def __init__(self, pairs: "Iterable[tuple[str, str]]", head: str = "") -> None:
+        self.pairs = tuple(pairs)
+        self.head = head
+
+    def __iter__(self) -> "Iterator[str]":
+        if self.head:
+            yield self.head
+        for name, value in self.pairs:
+            yield f"{name:<9} {value}"
 
 
 class Answer(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
 from clawmem.faces.parts.parameters import REASON, Parameter
 from clawmem.faces.parts.words import REVISED, outcome_lines
 from clawmem.governance.agreement import ConflictAgreement, KindAgreement, kinds_decided
@@ -51,7 +51,7 @@ def show(call: Call, proposal: str) -> Answer:
         "targets": [fact_data(one.fact, one.entity) for one in shown.targets],
         "reviewers": list(shown.reviewers),
     }
-    return Answer(data, _detail_lines(shown), shown.notices)
+    return Answer(data, Fields(_details(shown), _headline(shown.proposal)), shown.notices)
 
 
 def decide(call: Call, kind: str | None) -> Answer:
@@ -158,16 +158,19 @@ def _decided(done: ReviewOutcome) -> Answer:
     return Answer(data, lines, done.notices)
 
 
-def _detail_lines(shown: ProposalDetails) -> Iterator[str]:
+def _headline(one: Proposal) -> str:
+    return f"{one.id}  {one.kind}, {one.status}, made {one.created}" + (f" for {one.agent}" if one.agent else "")
+
+
+def _details(shown: ProposalDetails) -> Iterator[tuple[str, str]]:
     one = shown.proposal
-    yield f"{one.id}  {one.kind}, {one.status}, made {one.created}" + (f" for {one.agent}" if one.agent else "")
-    yield f"says      {one.says}"
-    yield f"why       {one.why}"
-    yield from action_lines(one)
+    yield "says", one.says
+    yield "why", one.why
+    yield from _actions(one)
     for target in shown.targets:
-        yield f"now       {fact_line(target.fact, target.entity)}"
+        yield "now", fact_line(target.fact, target.entity)
     if shown.reviewers:
-        yield f"reviewers {', '.join(shown.reviewers)}"
+        yield "reviewers", ", ".join(shown.reviewers)
     if one.decided:
         because = f": {one.decided.reason}" if one.decided.reason else ""
         by = (
@@ -175,36 +178,40 @@ def _detail_lines(shown: ProposalDetails) -> Iterator[str]:
             if one.decided.delegated_by
             else one.decided.by
         )
-        yield f"{one.status:<8}  by {by} at {one.decided.at}{because}"
+        yield one.status, f"by {by} at {one.decided.at}{because}"
 
 
-def action_lines(one: Proposal) -> Iterator[str]:
-    """What a proposal does, and the evidence of its fact."""
+def _actions(one: Proposal) -> Iterator[tuple[str, str]]:
     if one.worth:
         reasons = "; ".join(one.worth.reasons)
-        yield f"does      promote it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
+        yield "does", f"promote it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
     elif one.kind == ESCALATION:
         about = one.details or {}
-        yield "does      decide: approving closes the task as done, rejecting closes it as rejected"
-        yield from (f"{key:<9} {about[key]}" for key in ("task", "evaluation", "work") if about.get(key))
+        yield "does", "decide: approving closes the task as done, rejecting closes it as rejected"
+        yield from ((key, str(about[key])) for key in ("task", "evaluation", "work") if about.get(key))
     elif one.fact:
         where = f" to {one.entity}" if one.entity else ""
-        yield f"does      {one.does}{where}: {one.fact.fact}"
+        yield "does", f"{one.does}{where}: {one.fact.fact}"
     elif one.entry:
         predicate = one.entry.predicate
         phrases = f", phrases: {', '.join(predicate.phrases)}" if predicate.phrases else ""
-        yield f"does      put '{predicate.name}' in predicates.yaml{phrases}"
-        yield f"meaning   {one.entry.description}"
+        yield "does", f"put '{predicate.name}' in predicates.yaml{phrases}"
+        yield "meaning", one.entry.description
     elif one.line:
-        yield f"does      write in {one.line.page}: {one.line.text}"
+        yield "does", f"write in {one.line.page}: {one.line.text}"
     else:
-        yield f"does      {one.does}"
+        yield "does", one.does
     if one.fact and one.fact.category == GUARDRAIL:
-        yield f"binds     {', '.join(agents_of(one.fact)) or 'everybody'}"
+        yield "binds", ", ".join(agents_of(one.fact)) or "everybody"
         led = (one.fact.details or {}).get("evidence") or ()
-        yield from (f"evidence  {each}" for each in led)
+        yield from (("evidence", str(each)) for each in led)
     if one.fact and one.fact.source_text:
-        yield f'evidence  "{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
+        yield "evidence", f'"{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
+
+
+def action_lines(one: Proposal) -> Iterable[str]:
+    """What a proposal does, and the evidence of its fact, a line each."""
+    return Fields(_actions(one))
 
 
 _ID = Parameter("proposal", "The id of the proposal, or a unique prefix.", required=True, completes="proposal")
