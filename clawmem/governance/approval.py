@@ -16,7 +16,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
-from clawmem.model.facts.fact import RETRACTED, Fact, FactLink
+from clawmem.model.facts.fact import BESIDE, RETRACTED, Fact, FactLink
 from clawmem.model.facts.ids import FACT_PREFIX, new_fact_id
 from clawmem.model.facts.trust import is_low_trust, statement_trust
 from clawmem.model.language.dates import day_of, stamp
@@ -109,7 +109,10 @@ def plan_approval(
     if proposal.does == PROMOTE and proposal.worth:
         fact = mark_promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
     place = ApprovalPlace(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
-    return _addition(work, proposal, fact, [one for one in targets if one is not latest], place, reason, beside)
+    others = [one for one in targets if one is not latest]
+    if beside:
+        return _beside(work, proposal, fact, others, place, reason)
+    return _addition(work, proposal, fact, others, place, reason)
 
 
 def plan_rejection(work: WriteScope, proposal: Proposal, reason: str | None) -> ApprovalPlan:
@@ -154,13 +157,9 @@ def _addition(
     targets: Sequence[PlacedFact],
     place: ApprovalPlace,
     reason: str | None,
-    beside: bool,
 ) -> ApprovalPlan:
     at, why = stamp(work.caller.now), reason or proposal.why
-    if beside:
-        links = tuple(FactLink("contradicts", one.fact.id, why, at) for one in targets)
-        done = Succession(fact._replace(links=(*fact.links, *links)), ())
-    elif targets and proposal.does == SUPERSEDE and _is_fixed(work.vault.catalog, fact.predicate):
+    if targets and proposal.does == SUPERSEDE and _is_fixed(work.vault.catalog, fact.predicate):
         done = correct(fact, (one.fact for one in targets), why, at)
     elif targets:
         link = "merges" if proposal.does == MERGE else "supersedes"
@@ -178,6 +177,30 @@ def _addition(
         tuple(one.id for one in done.closed if one.superseded_by),
         new.id if proposal.kind == "conflict" and done.closed else None,
     )
+
+
+def _beside(
+    work: WriteScope,
+    proposal: Proposal,
+    fact: Fact,
+    targets: Sequence[PlacedFact],
+    place: ApprovalPlace,
+    reason: str | None,
+) -> ApprovalPlan:
+    """Return the decision to keep a fact and those that it contradicts: a link from each to those before it settles
+    the conflict."""
+    at, why = stamp(work.caller.now), reason or proposal.why
+    everyone = [*targets, PlacedFact(fact, place.entity)]
+    ids = [one.fact.id for one in everyone]
+    changed = []
+    for number, one in enumerate(everyone):
+        kept = (link for link in one.fact.links if link.type != "contradicts" or link.to not in ids)
+        links = (*kept, *(FactLink(BESIDE, other, why, at) for other in ids[:number]))
+        if links != one.fact.links:
+            changed.append(PlacedFact(one.fact._replace(links=merge_links((), links, ())), one.entity))
+    changed.reverse()  # the fact of the proposal comes first
+    outcome = (*_outcomes(proposal, fact, 0), *("updated",) * (len(changed) - 1))
+    return ApprovalPlan(tuple(changed), outcome, {**place.writes, **_items(work, changed)}, place.entity)
 
 
 def _keeping(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
@@ -14,21 +14,26 @@ from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.outside import stakes
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.history.evidence import find_event
 from clawmem.memory.review.proposals import (
     find_proposal,
     proposal_trailers,
     proposal_writes,
+    read_proposal,
     read_proposals,
     select_proposals,
 )
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
+from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.proposals.kinds import BY_KIND
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
+from clawmem.model.proposals.routes import read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
+from clawmem.model.records.event import Event
 from clawmem.model.settings.acceptance import Acceptance
 from clawmem.vault.edits.adoption import user_identity
 from clawmem.vault.state.made_here import read_acceptance, write_acceptance
@@ -52,6 +57,21 @@ class ProposalDetails(NamedTuple):
     targets: tuple[PlacedFact, ...]
     notices: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
+
+
+class DecisionPreview(NamedTuple):
+    """What an approval would change: each fact before (None: it is new) and after, and where no fact changes, the text
+    of each file before and after."""
+
+    facts: tuple[tuple[PlacedFact | None, PlacedFact], ...]
+    texts: Mapping[str, tuple[str, str]]
+
+
+class CitedEvent(NamedTuple):
+    """A fact and the event that it cites, if that is in the ledger."""
+
+    fact: Fact
+    event: Event | None
 
 
 class ReviewOutcome(NamedTuple):
@@ -82,6 +102,8 @@ def list_proposals(
         raise NotPermitted(
             f"--mine lists what a person may decide, and {mine.agent} is an agent.", "`clawmem review list` lists all."
         )
+    if not read_routes(vault.settings.words("review.routes")):
+        return ProposalList(found, filed.unreadable, filed.proposals)
     who = user_identity(vault)
 
     def of_person(index: Index) -> ProposalList:
@@ -104,6 +126,46 @@ def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
     return run_query(vault, shown)
 
 
+def present(vault: Vault, proposal_id: str) -> ProposalDetails:
+    """Return one proposal as `show_proposal` does, without reading the others. The id is complete."""
+    proposal = read_proposal(vault, proposal_id)
+
+    def shown(index: Index) -> ProposalDetails:
+        found = by_ids(index, (one.id for one in proposal.targets))
+        return ProposalDetails(
+            proposal, tuple(found.values()), index.notices, reviewers_of(vault, item_of(index, proposal))
+        )
+
+    return run_query(vault, shown)
+
+
+def preview(vault: Vault, proposal_id: str, caller: Caller, beside: bool = False) -> DecisionPreview:
+    """Return what approving a proposal would change now. Nothing is written. Raise Refused as `approve` does."""
+    with writing(vault, caller, "review", dry_run=True) as work:
+        plan = plan_approval(work, read_proposal(vault, proposal_id, work.read), None, beside)
+        before = by_ids(work.index, (one.fact.id for one in plan.facts))
+        facts = tuple((before.get(one.fact.id), one) for one in plan.facts)
+        texts = {} if facts else {path: (work.text(path), (data or b"").decode()) for path, data in plan.writes.items()}
+        return DecisionPreview(facts, texts)
+
+
+def evidence(vault: Vault, proposal_id: str) -> tuple[CitedEvent, ...]:
+    """Return the evidence of a proposal and of the facts that it changes, each with the event that it quotes."""
+    proposal = read_proposal(vault, proposal_id)
+
+    def cited(index: Index) -> tuple[CitedEvent, ...]:
+        targets = [one.fact for one in by_ids(index, (one.id for one in proposal.targets)).values()]
+        facts = [*([proposal.fact] if proposal.fact else []), *targets]
+        found = (CitedEvent(one, _event_of(vault, index, one)) for one in facts)
+        return tuple(one for one in found if one.event or one.fact.source_text)
+
+    return run_query(vault, cited)
+
+
+def _event_of(vault: Vault, index: Index, fact: Fact) -> Event | None:
+    return find_event(vault, index, fact.source_event) if fact.source_event else None
+
+
 def approve(
     vault: Vault,
     reference: str,
@@ -114,7 +176,7 @@ def approve(
 ) -> ReviewOutcome:
     """Approve a proposal and apply its change.
 
-    With `beside`, a fact that contradicts others is added and linked to them, and the others stay. `keep` names the
+    With `beside`, a fact that contradicts others is kept with them, and the conflict is settled. `keep` names the
     fact for which a conflict is decided, if it is not the one that the proposal says. Raise NotPermitted if the caller
     may not decide it, and Refused if the proposal no longer applies or was rejected before.
     """
@@ -166,7 +228,7 @@ def with_effects(work: WriteScope, decided: Proposal, plan: ApprovalPlan) -> App
 
 def _find(work: WriteScope, reference: str, wanted: str) -> Proposal:
     """Return the proposal if it is open or already has the wanted status. Raise Refused for another decision."""
-    proposal = find_proposal(read_proposals(work.vault, work.read), reference)
+    proposal = read_proposal(work.vault, reference, work.read)
     if proposal.status in (OPEN, wanted):
         return proposal
     raise Refused(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
 from clawmem.heartbeat.nights import nights_due
 from clawmem.heartbeat.step import Report, Step, StepContext
+from clawmem.heartbeat.step_timer import StepTimer
 from clawmem.heartbeat.steps import STEPS
 from clawmem.index.vectors.embed import needs_embedding
 from clawmem.learning.reconciling.candidate import KEPT
@@ -18,6 +19,7 @@ from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.memory.permission import check_not_read_only
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.week import week_began
+from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.commit.transaction import transaction
@@ -30,9 +32,11 @@ from clawmem.vault.state.heartbeat_state import (
     commits_between,
     heartbeat_lock,
     read_heartbeat_state,
+    read_step_seconds,
     rotate_log,
     write_heartbeat_state,
     write_last_run,
+    write_step_seconds,
 )
 from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -60,7 +64,7 @@ def run_heartbeat(
     caller: Caller,
     dry_run: bool = False,
     model: Model | None = None,
-    on_progress: Callable[[str], None] | None = None,
+    report: OnProgress | None = None,
     only: Collection[str] = (),
     judge: Model | None = None,
     narrator: Model | None = None,
@@ -68,7 +72,7 @@ def run_heartbeat(
     """Run every step that is due once. No commit is made if there is nothing to do.
 
     `model` reads events, `judge` judges facts for promotion (None: the rules do), and `narrator` writes the narratives
-    of days (None: there are none). `on_progress` receives one line before each step. `only` limits the run to the steps
+    of days (None: there are none). `report` gets how far the run is. `only` limits the run to the steps
     with these names. If a model did not read every event, the reason is among the failures and the unread events wait
     for the next run.
 
@@ -80,10 +84,10 @@ def run_heartbeat(
     check_not_read_only(vault, caller)
     run = StepContext(vault, caller, HeartbeatState(), model, dry_run, {}, judge, narrator)
     if dry_run:
-        return _run_steps(steps, run._replace(last=read_heartbeat_state(vault)), on_progress)
+        return _run_steps(steps, run._replace(last=read_heartbeat_state(vault)), report)
     try:
         with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
-            done = _run_locked(steps, run, on_progress, complete=not only)
+            done = _run_locked(steps, run, report, complete=not only)
             write_last_run(vault, _last_run(caller, done))
             _log_failures(vault, caller, done)
             return done
@@ -112,7 +116,7 @@ def record_failure(vault: Vault, caller: Caller, problem: ClawmemError) -> None:
 
 
 def _run_locked(
-    steps: tuple[Step, ...], run: StepContext, on_progress: Callable[[str], None] | None, complete: bool
+    steps: tuple[Step, ...], run: StepContext, report: OnProgress | None, complete: bool
 ) -> HeartbeatResult:
     vault, caller = run.vault, run.caller
     rotate_log(vault)
@@ -124,7 +128,7 @@ def _run_locked(
         count_tokens(vault)  # a rebuilt index has no token counts
         return _with_edits(HeartbeatResult(notices=notices), edits)
     start = vault.head().commit
-    done = _run_steps(steps, run, on_progress)
+    done = _run_steps(steps, run, report)
     write_heartbeat_state(vault, _next_state(run, done, start, complete))
     return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
 
@@ -169,24 +173,24 @@ def _with_edits(done: HeartbeatResult, edits: HandEdits) -> HeartbeatResult:
     return done._replace(failed=(*failed, *done.failed), notices=notices)
 
 
-def _run_steps(steps: tuple[Step, ...], run: StepContext, on_progress: Callable[[str], None] | None) -> HeartbeatResult:
+def _run_steps(steps: tuple[Step, ...], run: StepContext, report: OnProgress | None) -> HeartbeatResult:
     """Run the steps in order. If another writer holds the vault, fail the remaining steps without waiting again."""
     results: dict[str, Any] = {}
     failed: list[tuple[str, ClawmemError]] = []
     commits: list[str] = []
     notices: dict[str, None] = {}
     locked: Locked | None = None
+    timer = StepTimer(read_step_seconds(run.vault) if report else {}, [step.name for step in steps], report)
     for step in steps:
-        now = run._replace(results=results)
+        now = run._replace(results=results, report=timer.begin(step.name))
         if not step.due.is_due(now):
             continue
         if locked is not None:
             failed.append((step.name, locked))
             continue
-        if on_progress:
-            on_progress(f"heartbeat: {step.name}")
         try:
-            done = results[step.name] = step.run(now)
+            with timer.timing():
+                done = results[step.name] = step.run(now)
         except ClawmemError as problem:
             failed.append((step.name, problem))
             locked = problem if isinstance(problem, Locked) else None
@@ -194,6 +198,8 @@ def _run_steps(steps: tuple[Step, ...], run: StepContext, on_progress: Callable[
         commits += _commits(done)
         notices.update(dict.fromkeys(getattr(done, "notices", ())))
         failed += [(name or step.name, problem) for name, problem in step.failures(done)]
+    if not run.dry_run:
+        write_step_seconds(run.vault, timer.seconds)
     return HeartbeatResult(results, tuple(failed), tuple(notices), tuple(commits))
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.llm.choice import Model
+from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.vault.state.heartbeat_state import HeartbeatState
 from clawmem.vault.vault import Vault
@@ -17,7 +18,7 @@ class StepContext(NamedTuple):
 
     `last` is the state stored by the last heartbeat. `results` maps the names of earlier steps to their results; steps
     that were not due or failed are missing. `model` reads events, `judge` judges facts for promotion, and `narrator`
-    writes the narratives of days.
+    writes the narratives of days. `report` gets how far a step is.
     """
 
     vault: Vault
@@ -28,6 +29,7 @@ class StepContext(NamedTuple):
     results: Mapping[str, Any]
     judge: Model | None = None
     narrator: Model | None = None
+    report: OnProgress | None = None
 
 
 class Due(NamedTuple):

@@ -44,7 +44,7 @@ def _learn(run: StepContext) -> LearnResult:
     days = days_to_read(run.vault, run.last.head)
     if days == frozenset():
         return LearnResult(0, (), (), None)
-    return learn(run.vault, run.caller, run.dry_run, run.model, days)
+    return learn(run.vault, run.caller, run.dry_run, run.model, days, run.report)
 
 
 def _learn_failures(done: LearnResult) -> Iterable[tuple[str | None, ClawmemError]]:
@@ -107,7 +107,7 @@ STEPS = (
     Step("sessions", "Commit the notes of sessions; mark sessions without a sign of life as abandoned.", _ALWAYS,
          lambda run: fold_sessions(run.vault, run.caller, run.dry_run), reports.SESSIONS),
     Step("digest", "Digest ended sessions and documents.", _WRITING,
-         lambda run: digest(run.vault, run.caller, run.model), reports.DIGEST),
+         lambda run: digest(run.vault, run.caller, run.model, report=run.report), reports.DIGEST),
     # Before facts decay: what is archived is not condensed.
     Step("condense", "Join cold facts of one topic into one.", _ALWAYS,
          lambda run: condense(run.vault, run.caller, run.model, run.dry_run), reports.CONDENSE),
@@ -132,12 +132,13 @@ STEPS = (
     Step("memory", "Refresh MEMORY.md.", _ALWAYS,
          lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
     Step("wiki", "Write the wiki's pages of changed entities.", _NIGHTLY,
-         lambda run: build_wiki(run.vault, run.caller, dry_run=run.dry_run), reports.WIKI),
+         lambda run: build_wiki(run.vault, run.caller, dry_run=run.dry_run, report=run.report), reports.WIKI),
     Step("guardrails", "Refresh the pages of guardrails.", _ALWAYS,
          lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
     Step("upkeep", "Pack the repository.", _WRITING, _upkeep, reports.UPKEEP),
     Step("embed", "Embed texts that have no vector yet.", _WRITING,
-         lambda run: embed_missing(run.vault, day=stamp(run.caller.now)[:10]), reports.EMBED, _embed_failures),
+         lambda run: embed_missing(run.vault, day=stamp(run.caller.now)[:10], report=run.report), reports.EMBED,
+         _embed_failures),
     Step("tokens", "Count tokens and check new events for injected instructions.", _WRITING,
          lambda run: count_tokens(run.vault)),
 )  # fmt: skip

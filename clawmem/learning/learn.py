@@ -23,6 +23,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.kinds import LEDGER_DAY, file_kind
 from clawmem.model.language.text import counted
+from clawmem.model.progress import OnProgress, counting
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
@@ -95,17 +96,23 @@ def learn(
     dry_run: bool = False,
     model: Model | None = None,
     days: Collection[str] | None = None,
+    report: OnProgress | None = None,
 ) -> LearnResult:
     """Learn from all unread events, by rules or by a model. With `dry_run` nothing is written.
 
     Events that the model does not reach wait for the next round. `days` limits the search for unread events to these
-    days; the caller must know that all others were read.
+    days; the caller must know that all others were read. `report` gets the number of events that were decided about.
     """
-    return learn_from(vault, caller, extract_unread(vault, caller, model, dry_run, days), dry_run, days)
+    return learn_from(vault, caller, extract_unread(vault, caller, model, dry_run, days), dry_run, days, report)
 
 
 def learn_from(
-    vault: Vault, caller: Caller, read: Extraction, dry_run: bool = False, days: Collection[str] | None = None
+    vault: Vault,
+    caller: Caller,
+    read: Extraction,
+    dry_run: bool = False,
+    days: Collection[str] | None = None,
+    report: OnProgress | None = None,
 ) -> LearnResult:
     """Decide about what an extraction found, and write the accepted facts in one commit."""
     with writing(vault, caller, "learn", dry_run=dry_run) as work:
@@ -127,7 +134,7 @@ def learn_from(
             people_of(said_by_user(event, user) for event in around),
         )
         speakers = people_in(events)
-        for event in events:
+        for event in counting(events, "learn", "events", report):
             learning.consider(event, tuple(speakers))
         learning.candidates += read.rejected
         learning.propose_predicates(learning.unknown_predicates.entries(work.index))

@@ -20,6 +20,7 @@ from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.pages.summary import generated_part, own_text, with_generated
+from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, name_of_path
@@ -58,13 +59,15 @@ class _Plan(NamedTuple):
     pages: Mapping[str, EntityPage]
 
 
-def build_wiki(vault: Vault, caller: Caller, full: bool = False, dry_run: bool = False) -> WikiBuild:
+def build_wiki(
+    vault: Vault, caller: Caller, full: bool = False, dry_run: bool = False, report: OnProgress | None = None
+) -> WikiBuild:
     """Compile the wiki in one commit. With `full`, read every entity; a build without a state on this machine does so,
-    too. Raise Unreadable for a page with conflict markers."""
+    too. `report` gets how far it is. Raise Unreadable for a page with conflict markers."""
     with writing(vault, caller, "wiki", dry_run=dry_run) as work:
         last = None if full else _usable_state(work)
-        plan = _plan(work, last)
-        writes = _writes(work, plan, last is None)
+        plan = _plan(work, last, report)
+        writes = _writes(work, plan, last is None, report)
         commit = None
         if writes and not dry_run:
             change = Change(subject_line("wiki", "pages", _words(writes)), writes, trailers("wiki"))
@@ -96,7 +99,7 @@ def _usable_state(work: WriteScope) -> WikiState | None:
     return state if usable else None
 
 
-def _plan(work: WriteScope, last: WikiState | None) -> _Plan:
+def _plan(work: WriteScope, last: WikiState | None, report: OnProgress | None) -> _Plan:
     context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
     titles = titles_of(entities(work.index))
     names = {name for name in entity_names(work.index) if is_on_wiki(name)} | set(titles.entities)
@@ -106,7 +109,7 @@ def _plan(work: WriteScope, last: WikiState | None) -> _Plan:
     least = work.vault.settings.whole("wiki.topic_claims")
 
     def gather(wanted: Iterable[str]) -> None:
-        for name in sorted(wanted):
+        for name in counting(sorted(wanted), "wiki: reading", "entities", report):
             pages[name], entries[name] = gather_page(work.index, context, titles, name)
 
     gather(_changed_names(work, last, names, titles))
@@ -230,9 +233,10 @@ def with_links(
     return page._replace(topics=tuple(sorted(shown, key=_by_title)), backlinks=backlinks.get(page.path, ()))
 
 
-def _writes(work: WriteScope, plan: _Plan, full: bool) -> dict[str, bytes | None]:
+def _writes(work: WriteScope, plan: _Plan, full: bool, report: OnProgress | None) -> dict[str, bytes | None]:
     """Return the pages whose content changes, and those of entities and topics that are gone."""
-    generated = {page.path: render_entity(page) for page in plan.pages.values()}
+    pages = counting([*plan.pages.values()], "wiki: writing", "pages", report)
+    generated = {page.path: render_entity(page) for page in pages}
     for topic, links in _changed_topics(plan, full).items():
         generated[topic_page(topic)] = render_topic(TopicPage(topic_page(topic), topic, links))
     totals = [PageLink(topic_page(topic), topic, claims) for topic, claims in plan.topics.items()]

@@ -9,6 +9,7 @@ from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
 from clawmem.model.pages.summary import own_text
+from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.caller import Caller
 from clawmem.model.wiki.names import INDEX, topic_page
 from clawmem.model.wiki.page import TopicPage
@@ -18,19 +19,20 @@ from clawmem.wiki.compile import backlinks_of, topic_links, topic_totals, with_l
 from clawmem.wiki.gather import gate_context, gather_page, is_on_wiki, titles_of
 
 
-def gather_site(vault: Vault, caller: Caller) -> Site:
-    """Return the pages of all entities and topics, from the facts that pass the gates. Raise NotPermitted for a caller
-    that may not read."""
-    return run_query(vault, lambda index: _gather(vault, caller, index))
+def gather_site(vault: Vault, caller: Caller, report: OnProgress | None = None) -> Site:
+    """Return the pages of all entities and topics, from the facts that pass the gates. `report` gets how far it is.
+    Raise NotPermitted for a caller that may not read."""
+    return run_query(vault, lambda index: _gather(vault, caller, index, report))
 
 
-def _gather(vault: Vault, caller: Caller, index: Index) -> Site:
+def _gather(vault: Vault, caller: Caller, index: Index, report: OnProgress | None) -> Site:
     context = gate_context(vault.settings, vault.catalog, caller)
     titles = titles_of(entities(index))
     names = {name for name in entity_names(index) if is_on_wiki(name)} | set(titles.entities)
     for name in names:
         check_may_read(caller, name)
-    gathered = {name: gather_page(index, context, titles, name) for name in sorted(names)}
+    wanted = counting(sorted(names), "site: reading", "entities", report)
+    gathered = {name: gather_page(index, context, titles, name) for name in wanted}
     entries = {name: entry for name, (_, entry) in gathered.items()}
     links, totals = backlinks_of(entries), topic_totals(entries, vault.settings.whole("wiki.topic_claims"))
     pages = tuple(with_links(page, entry, links, totals) for page, entry in gathered.values())

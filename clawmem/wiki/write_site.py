@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, StorageFailed
+from clawmem.model.progress import OnProgress, Progress
 from clawmem.vault.vault import Vault
 
 RECORD = "clawmem-site.json"
@@ -35,17 +36,21 @@ def check_site_folder(vault: Vault, folder: Path) -> None:
         raise InvalidInput(f"{folder} exists and is not a site of clawmem.", "Name a new or an empty folder.")
 
 
-def write_site(folder: Path, files: Iterable[tuple[str, bytes]]) -> SiteBuild:
+def write_site(
+    folder: Path, files: Iterable[tuple[str, bytes]], pages: int = 0, report: OnProgress | None = None
+) -> SiteBuild:
     """Write the files that differ from those in the folder, and remove what an earlier site left there. The folder must
-    have passed `check_site_folder`. Raise StorageFailed if a file cannot be written."""
+    have passed `check_site_folder`. `report` gets the number of files written, of about `pages`.
+
+    Raise StorageFailed if a file cannot be written."""
     try:
-        return _write(folder, files)
+        return _write(folder, files, pages, report)
     except OSError as error:
         place = error.filename or folder
         raise StorageFailed(f"{place} cannot be written: {error.strerror}.", "The site is incomplete.") from None
 
 
-def _write(folder: Path, files: Iterable[tuple[str, bytes]]) -> SiteBuild:
+def _write(folder: Path, files: Iterable[tuple[str, bytes]], pages: int, report: OnProgress | None) -> SiteBuild:
     folder.mkdir(parents=True, exist_ok=True)
     before = _recorded(folder)
     # From here on, a folder with half a site is known as one.
@@ -54,6 +59,8 @@ def _write(folder: Path, files: Iterable[tuple[str, bytes]]) -> SiteBuild:
     now: set[str] = set()
     size = written = 0
     for path, content in files:
+        if report is not None:
+            report(Progress("site: writing", len(now), max(pages, len(now)), "files"))
         now.add(path)
         size += len(content)
         written += _written(folder / path, content)

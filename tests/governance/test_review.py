@@ -160,7 +160,7 @@ def test_both_may_stand_side_by_side(vault: Vault, caller: Caller, talk: Callabl
     assert {one.status for one in facts.values()} == {"active"}
     (link,) = facts["Dana was born in Bergen."].links
     assert (link.type, link.to, link.reason) == (
-        "contradicts",
+        "beside",
         facts["Dana was born in Oslo."].id,
         "two registers differ",
     )

@@ -10,16 +10,16 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.cli.display import DrawnAs, checked_color, display_of, terminal_columns
-from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Progress, Stream, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Stream, Table
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
 
 if TYPE_CHECKING:
     from clawmem.faces.parts.records import Selection
+    from clawmem.model.progress import OnProgress
     from clawmem.model.wiki.site import Site
 
 SCHEMA_VERSION = 1
-_ERASE = "\r\x1b[K"
 
 
 class Terminal(Call):
@@ -33,16 +33,19 @@ class Terminal(Call):
         self._quiet = quiet
 
     @contextmanager
-    def progress(self) -> Iterator[Progress | None]:
-        """One line on stderr of a terminal, removed at the end; None elsewhere."""
+    def progress(self) -> Iterator[OnProgress | None]:
+        """One line on stderr of a terminal with an estimate, removed at the end; None elsewhere."""
         dumb = self.runtime.environment.get("TERM") == "dumb"
         if self._quiet or self._as_json or dumb or not sys.stderr.isatty():
             yield None
             return
+        from clawmem.faces.cli.progress import ProgressLine  # only where somebody looks on
+
+        line = ProgressLine(_draw)
         try:
-            yield lambda words: _draw(_ERASE + visible(words.strip()))
+            yield line.report
         finally:
-            _draw(_ERASE)
+            line.clear()
 
     def confirmed(self, lines: Iterable[str], question: str) -> bool:
         """Asks on stderr, where stdin is a terminal."""
@@ -73,6 +76,12 @@ class Terminal(Call):
 
         with apart(given, sys.stdout.buffer) as (source, out):
             return serve(source, out, self.runtime.renewed)
+
+    def decide_proposals(self, kind: str | None) -> Answer:
+        """Ask on this terminal. With --json nothing can be asked."""
+        from clawmem.faces.cli.review_keys import decide  # only for this verb
+
+        return decide(self.runtime, kind, "--json" if self._as_json else "--jsonl" if self.selection else None)
 
     def site_files(self, site: Site) -> Iterable[tuple[str, bytes]]:
         """Those of the web face."""

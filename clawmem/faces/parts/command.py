@@ -13,13 +13,13 @@ from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from clawmem.model.progress import OnProgress
     from clawmem.model.wiki.site import Site
     from clawmem.runtime import Runtime
 
 Shape = Any
 """The shape of an answer's data, written as in `clawmem.faces.parts.shapes`."""
 
-Progress = Callable[[str], None]
 # Every command loads this module: annotations of functions are text, which costs nothing, and those of tuples short.
 _Record = Mapping[str, Any]
 
@@ -103,8 +103,8 @@ class Call:
     def __init__(self, runtime: "Runtime") -> None:
         self.runtime = runtime
 
-    def progress(self) -> "AbstractContextManager[Progress | None]":
-        """A function that shows the progress of a long command, or None if it is not shown."""
+    def progress(self) -> "AbstractContextManager[OnProgress | None]":
+        """A function that shows how far a long command is, or None if that is not shown."""
         return nullcontext()
 
     def confirmed(self, lines: "Iterable[str]", question: str) -> bool:
@@ -118,6 +118,10 @@ class Call:
 
     def serve_tools(self) -> int:
         """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
+        raise NotImplementedError
+
+    def decide_proposals(self, kind: "str | None") -> Answer:
+        """Ask a person at a terminal about each open proposal, of one kind if given."""
         raise NotImplementedError
 
     def site_files(self, site: "Site") -> "Iterable[tuple[str, bytes]]":

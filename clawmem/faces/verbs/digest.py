@@ -37,13 +37,16 @@ def file(
     text = file_or_stdin(call, file)
     name = title or ("stdin" if file == "-" else file.rsplit("/", 1)[-1])
     added = add_document(vault, text, name, caller, of, entity, scope)
-    return _answer(digest(vault, caller, call.runtime.model(), added.key), {added.key: added.item})
+    with call.progress() as report:
+        done = digest(vault, caller, call.runtime.model(), added.key, report=report)
+    return _answer(done, {added.key: added.item})
 
 
 def run(call: Call) -> Answer:
     """Work the whole queue now, as the heartbeat does."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    return _answer(digest(vault, caller, call.runtime.model()), {})
+    with call.progress() as report:
+        return _answer(digest(vault, caller, call.runtime.model(), report=report), {})
 
 
 def status(call: Call) -> Answer:

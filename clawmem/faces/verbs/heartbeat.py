@@ -37,9 +37,9 @@ def heartbeat(
     before = f"{stamp(caller.now)} " if stamped else ""
     try:
         vault = call.runtime.vault()
-        with call.progress() as on_progress:
+        with call.progress() as report:
             models = [_model(call, task, model, budget_cents, not dry_run) for task in (EXTRACT, JUDGE, SYNTHESIZE)]
-            done = run_heartbeat(vault, caller, dry_run, models[0], on_progress, only or (), models[1], models[2])
+            done = run_heartbeat(vault, caller, dry_run, models[0], report, only or (), models[1], models[2])
     except ClawmemError as problem:
         if stamped:
             problem.add_note(f"{before}the heartbeat did not run")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from time import sleep
 from typing import IO, Any, NamedTuple
@@ -17,6 +18,7 @@ from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
 from clawmem.model.language.dates import begin_instant, moment_of, parse_start
 from clawmem.model.language.text import check_statement, counted
+from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.bounds import RECORD_BYTES
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import EVENT_ROLES
@@ -25,7 +27,7 @@ from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.vault import Vault
 
 _SHOWN = 20
-_TOLD_EVERY = 200
+_MB = 1e6
 _BLOCK_BYTES = 1 << 18
 _LOOK_SECONDS = 1.0
 
@@ -120,17 +122,43 @@ def ingest(
     return Answer(data, lines, [*done.notices, *_skipped_notices(done.skipped)], PARTIAL if done.skipped else DONE)
 
 
-def _read(call: Call, file: str, wish: Wish) -> Files:
+class BytesRead:
+    """Reports how many bytes of some files were read; the total is None for stdin."""
+
+    def __init__(self, report: OnProgress | None, paths: Sequence[Path] | None) -> None:
+        self._report = report
+        self._done = 0
+        self._total = sum(one.stat().st_size for one in paths if one.exists()) / _MB if paths and report else None
+
+    def counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the pieces of a file."""
+        return self._counted(pieces, self._report) if self._report else pieces
+
+    def _counted(self, pieces: Iterator[bytes], report: OnProgress) -> Iterator[bytes]:
+        for piece in pieces:
+            report(Progress("reading", self._done / _MB, self._total, "MB"))
+            yield piece
+            self._done += len(piece)
+        report(Progress("reading", self._done / _MB, self._total, "MB"))
+
+
+def _read(call: Call, file: str, wish: Wish, shown: bool = True) -> Files:
     """Ingest a file, or each transcript in a folder."""
-    if file == "-" or not Path(file).is_dir():
-        return Files().plus(*_ingested(call, file, wish), None)
+    with call.progress() if shown else nullcontext() as report:
+        if file == "-" or not Path(file).is_dir():
+            counter = BytesRead(report, None if file == "-" else [Path(file)])
+            return Files().plus(*_ingested(call, file, wish, counter), None)
+        since = moment_of(wish.since).timestamp() if wish.since else None
+        paths = [one for one in _transcripts(Path(file)) if since is None or one.stat().st_mtime >= since]
+        return _read_folder(call, Path(file), paths, wish, BytesRead(report, paths))
+
+
+def _read_folder(call: Call, folder: Path, paths: Sequence[Path], wish: Wish, counter: BytesRead) -> Files:
     done = Files()
-    for path in _transcripts(Path(file)):
-        name = path.relative_to(file).as_posix()
-        if wish.since and path.stat().st_mtime < moment_of(wish.since).timestamp():
-            continue
+    for path in paths:
+        name = path.relative_to(folder).as_posix()
         try:
-            done = done.plus(*_ingested(call, str(path), wish), name)
+            done = done.plus(*_ingested(call, str(path), wish, counter), name)
         except (InvalidInput, NotFound) as problem:
             done = done.without(name, problem.message.rstrip("."))
     return done
@@ -149,7 +177,7 @@ def _followed(call: Call, file: str, wish: Wish) -> Files:
         while True:
             found = _sizes(Path(file))
             if found != seen:
-                seen, done = found, _read(call, file, wish)
+                seen, done = found, _read(call, file, wish, shown=False)
                 total = done._replace(
                     added=total.added + done.added,
                     days=total.days | done.days,
@@ -166,20 +194,14 @@ def _sizes(path: Path) -> dict[str, tuple[int, int]]:
     return {str(one): (one.stat().st_size, one.stat().st_mtime_ns) for one in files if one.exists()}
 
 
-def _ingested(call: Call, file: str, wish: Wish) -> tuple[str, IngestResult]:
+def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[str, IngestResult]:
     """Ingest one file; returns its format as well."""
     name = check_statement(wish.source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
-    with opened(call, file) as given, call.progress() as on_progress:
+    with opened(call, file) as given:
         shape = shape_of(given.read(HEAD_BYTES), name, wish.format, wish.role)
         given.seek(0)
-        found = read(shape, _pieces(given, shape), name, wish.role)
-        messages = _named(found, wish)
-        done = act(
-            call.runtime.vault(),
-            _with_progress(messages, on_progress) if on_progress else messages,
-            call.runtime.caller(),
-            name,
-        )
+        found = read(shape, counter.counted(_pieces(given, shape)), name, wish.role)
+        done = act(call.runtime.vault(), _named(found, wish), call.runtime.caller(), name)
     return shape.format, done
 
 
@@ -222,15 +244,6 @@ def _named(found: Iterator[Message | SkippedLine], wish: Wish) -> Iterator[Messa
             trust=least_trust(one.trust, wish.most),
             metadata=about,
         )
-
-
-def _with_progress(
-    found: Iterator[Message | SkippedLine], on_progress: Callable[[str], None]
-) -> Iterator[Message | SkippedLine]:
-    for number, one in enumerate(found, 1):
-        if number % _TOLD_EVERY == 0:
-            on_progress(f"{number:,} messages read")
-        yield one
 
 
 def _committed(last: str | None, number: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from clawmem.errors import DONE
@@ -23,10 +22,8 @@ def reindex(call: Call, vectors: bool) -> Answer:
     vault = call.runtime.vault()
     if vectors:
         check_embedding(vault)
-    with call.progress() as on_progress:
-        if on_progress:
-            on_progress("reading the vault")
-        done = act(vault)
+    with call.progress() as report:
+        done = act(vault, report)
     data = {**done._asdict(), "seconds": round(done.seconds, 3)}
     del data["notices"]
     lines = [
@@ -36,8 +33,8 @@ def reindex(call: Call, vectors: bool) -> Answer:
     ]
     if not vectors:
         return Answer(data, lines, done.notices)
-    with call.progress() as on_progress:
-        embedded = rebuild_vectors(vault, stamp(call.runtime.now())[:10], on_progress and _counting(on_progress))
+    with call.progress() as report:
+        embedded = rebuild_vectors(vault, stamp(call.runtime.now())[:10], report)
     problem = embedded.problem
     notices = [
         *done.notices,
@@ -56,10 +53,6 @@ def _line(done: EmbeddingRun) -> str:
     cost = f" for {done.cents:.4g} cents" if done.cents else ""
     rest = f"; {done.left:,} wait for the next heartbeat" if done.left else ""
     return f"embedded {counted(done.embedded, 'text')} with {done.model}{cost}{rest}"
-
-
-def _counting(on_progress: Callable[[str], None]) -> Callable[[int, int], None]:
-    return lambda done, total: on_progress(f"embedding: {done:,} of {total:,}")
 
 
 VERB = Command(

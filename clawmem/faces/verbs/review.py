@@ -1,9 +1,9 @@
-"""`clawmem review list|show|approve|reject|watch|agreement|delegate|trust`."""
+"""`clawmem review list|show|decide|approve|reject|watch|agreement|delegate|trust`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
@@ -52,6 +52,13 @@ def show(call: Call, proposal: str) -> Answer:
         "reviewers": list(shown.reviewers),
     }
     return Answer(data, Fields(_details(shown), _headline(shown.proposal)), shown.notices)
+
+
+def decide(call: Call, kind: str | None) -> Answer:
+    """Go through the open proposals that you may decide, at a terminal, oldest first: one key for each decision. Each
+    decision is one commit, and stays when you quit. The key ? shows the keys. Without a terminal, with
+    --json, and for an agent the command is refused."""
+    return call.decide_proposals(kind)
 
 
 def approve(call: Call, proposal: str, reason: str | None, beside: bool, keep: str | None) -> Answer:
@@ -104,31 +111,27 @@ def agreement(call: Call) -> Answer:
     found = agreement_act(call.runtime.vault())
     kinds = [{**one._asdict(), "decided": one.decided} for one in found.kinds]
     data = {"kinds": kinds, "conflicts": [one._asdict() for one in found.conflicts]}
-    return Answer(data, [*_kind_lines(found.kinds), *_conflict_lines(found.conflicts)], found.notices,
-                  talk=() if kinds else ("Nothing was proposed yet.",))  # fmt: skip
+    rows = [*_kind_rows(found.kinds), *_conflict_rows(found.conflicts)]
+    talk = () if kinds else ("Nothing was proposed yet.",)
+    return Answer(data, Table(("about", "decided", "now", "proposed"), rows), found.notices, talk=talk)
 
 
-def _kind_lines(kinds: Sequence[KindAgreement]) -> Iterator[str]:
+def _kind_rows(kinds: Sequence[KindAgreement]) -> Iterator[Sequence[str]]:
     for one in kinds:
         rate = f"{one.approved} of {one.decided} approved" if one.decided else "none decided"
         to = f", delegated to {one.delegated_to}" if one.delegated_to else ""
-        yield f"{one.kind:<12}  {rate}, {one.waiting} waiting{to}"
-        if one.delegate:
-            yield (
-                f"  The last {one.in_a_row} were all approved: `clawmem review delegate {one.kind} AGENT` leaves them"
-                " to an agent."
-            )
+        why = f"the last {one.in_a_row} were all approved: `clawmem review delegate {one.kind} AGENT`"
+        yield one.kind, rate, f"{one.waiting} waiting{to}", why if one.delegate else ""
 
 
-def _conflict_lines(conflicts: Sequence[ConflictAgreement]) -> Iterator[str]:
+def _conflict_rows(conflicts: Sequence[ConflictAgreement]) -> Iterator[Sequence[str]]:
     for one in conflicts:
         sure = f", {one.confident} of {one.comparable} for the most confident fact" if one.comparable else ""
-        yield f"{one.of}  {one.newest} of {one.decided} decided for the newest fact{sure}, strategy {one.strategy}"
-        if one.proposed:
-            kind, _, name = one.of.partition(":")
-            where = f"{name} in predicates.yaml" if kind == "relation" else f"workflows/{name}.yaml"
-            key = "conflict" if kind == "relation" else "conflicts"
-            yield f"  `{key}: {one.proposed}` in {where} decides them so from now on."
+        kind, _, name = one.of.partition(":")
+        where = f"{name} in predicates.yaml" if kind == "relation" else f"workflows/{name}.yaml"
+        better = f"`{'conflict' if kind == 'relation' else 'conflicts'}: {one.proposed}` in {where}"
+        rate = f"{one.newest} of {one.decided} for the newest fact{sure}"
+        yield one.of, rate, f"strategy {one.strategy}", better if one.proposed else ""
 
 
 def delegate(call: Call, kind: str | None, to: str | None, entity: str | None, remove: bool) -> Answer:
@@ -206,6 +209,11 @@ def _actions(one: Proposal) -> Iterator[tuple[str, str]]:
         yield "evidence", f'"{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
 
 
+def action_lines(one: Proposal) -> Iterable[str]:
+    """What a proposal does, and the evidence of its fact, a line each."""
+    return Fields(_actions(one))
+
+
 _ID = Parameter("proposal", "The id of the proposal, or a unique prefix.", required=True, completes="proposal")
 _DECIDED = {"proposal": "proposal", **REVISED}
 
@@ -228,13 +236,23 @@ VERB = {
         ("clawmem review show prop_1a2b",),
         ("proposal",),
     ),
+    "decide": Command(
+        decide,
+        (Parameter("kind", "{choices}.", ("--kind",), choices=KINDS),),
+        {"approved": [str], "rejected": [str], "left": int},
+        ("clawmem review decide", "clawmem review decide --kind conflict"),
+    ),
     "approve": Command(
         approve,
         (
             _ID,
             REASON,
             Parameter(
-                "beside", "Keep the facts that it contradicts as well, and link them.", ("--beside",), bool, False
+                "beside",
+                "Keep the facts that it contradicts, too; the conflict is settled.",
+                ("--beside",),
+                bool,
+                False,
             ),
             Parameter(
                 "keep",

@@ -23,7 +23,8 @@ def build(call: Call, full: bool, dry_run: bool) -> Answer:
     """Write a page for each entity and topic from the facts that pass the gates, and an index, in one commit.
 
     Only pages whose facts changed are written. What people write outside the markers stays."""
-    done = build_wiki(call.runtime.vault(), call.runtime.caller(), full, dry_run)
+    with call.progress() as report:
+        done = build_wiki(call.runtime.vault(), call.runtime.caller(), full, dry_run, report)
     data = {
         "written": list(done.written),
         "removed": list(done.removed),
@@ -74,8 +75,9 @@ def site(call: Call, folder: str) -> Answer:
     runtime = call.runtime
     target = (runtime.working_folder / Path(folder).expanduser()).resolve()
     check_site_folder(runtime.vault(), target)
-    found = gather_site(runtime.vault(), runtime.caller())
-    done = write_site(target, call.site_files(found))
+    with call.progress() as report:
+        found = gather_site(runtime.vault(), runtime.caller(), report)
+        done = write_site(target, call.site_files(found), len(found.pages) + len(found.topics), report)
     data = {
         "folder": str(target),
         "index": str(target / "index.html"),

@@ -18,6 +18,7 @@ from clawmem.governance.suites.world import GENERATORS
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.model.facts.ids import new_id
 from clawmem.model.language.dates import stamp
+from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.eval_run import EvalRun, EvalScore
 from clawmem.model.records.suite import (
@@ -32,7 +33,6 @@ from clawmem.model.records.suite import (
 )
 from clawmem.vault.vault import Vault
 
-Progress = Callable[[str], None]
 Answers = Callable[[SuiteTest, int], str]
 
 
@@ -42,7 +42,7 @@ class SuiteRunner(NamedTuple):
     run: RunInner
     environment: Mapping[str, str]
     graders: Mapping[str, Grader]
-    progress: Progress | None = None
+    progress: OnProgress | None = None
 
 
 def run_suite(vault: Vault, caller: Caller, suite: Suite, runner: SuiteRunner, arms: Sequence[str] = ()) -> EvalRun:
@@ -93,7 +93,7 @@ def _run_arm(vault: Vault, suite: Suite, steps: Sequence[Step], runner: SuiteRun
             if arm != MEMORY and "question" not in test.variables:
                 continue
             if runner.progress:
-                runner.progress(f"{arm}: test {number + 1} of {len(suite.tests)}")
+                runner.progress(Progress(arm, number, len(suite.tests), "tests"))
             try:
                 output = answer(test, number).strip()
             except InvalidInput as problem:

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from clawmem.errors import ClawmemError, Locked
 from clawmem.index.tables.store import (
@@ -19,6 +19,9 @@ from clawmem.index.tables.store import (
 from clawmem.model.kinds import indexed_roots
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.model.progress import OnProgress
 
 FOLDERS = indexed_roots()
 # Metadata key: not empty if an id occurs in several files.
@@ -61,9 +64,9 @@ def open_index(vault: Vault) -> Index:
     return _current(vault) or _build(vault, forced=False)
 
 
-def rebuild(vault: Vault) -> Index:
-    """Return a new index, built from everything in HEAD."""
-    return _build(vault, forced=True)
+def rebuild(vault: Vault, report: "OnProgress | None" = None) -> Index:
+    """Return a new index, built from everything in HEAD. `report` gets the number of files that were read."""
+    return _build(vault, forced=True, report=report)
 
 
 def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None], commit: str | None = None) -> None:
@@ -185,29 +188,29 @@ def _look_outside(vault: Vault, index: Index) -> None:
         take_in_again(index, changed)
 
 
-def _build(vault: Vault, forced: bool) -> Index:
+def _build(vault: Vault, forced: bool, report: "OnProgress | None" = None) -> Index:
     from clawmem.vault.lock import writer_lock
 
     try:
         vault.prepare_state()
         with writer_lock(vault.state / "index.lock", _BUILD_SECONDS, "building the index"):
             # After waiting for another process, use its new index.
-            return (None if forced else _current(vault)) or _build_file(vault, forced)
+            return (None if forced else _current(vault)) or _build_file(vault, forced, report)
     except (OSError, sqlite3.DatabaseError, Locked) as problem:
         index = create_in_memory(vault, f"it cannot be stored ({problem})")
         forced = forced or isinstance(problem, sqlite3.DatabaseError)
-    _fill(vault, index, forced)
+    _fill(vault, index, forced, report)
     return index
 
 
-def _build_file(vault: Vault, forced: bool) -> Index:
+def _build_file(vault: Vault, forced: bool, report: "OnProgress | None") -> Index:
     import os
     import time
 
     name = f"{time.time_ns():x}-{os.getpid():x}"
     index = create_store(vault, name)
     try:
-        _fill(vault, index, forced)
+        _fill(vault, index, forced, report)
         activate_store(vault, index, name)
     except BaseException:
         index.close()
@@ -216,7 +219,7 @@ def _build_file(vault: Vault, forced: bool) -> Index:
     return index
 
 
-def _fill(vault: Vault, index: Index, afresh: bool) -> None:
+def _fill(vault: Vault, index: Index, afresh: bool, report: "OnProgress | None") -> None:
     """Index everything. With `afresh`, nothing that was indexed before is used."""
     head = vault.head().commit
     if head is None:
@@ -225,7 +228,7 @@ def _fill(vault: Vault, index: Index, afresh: bool) -> None:
     if present is not None and _copy_present_index(present, index, head) and _catch_up(vault, index):
         return
     with index.writing():
-        _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS))
+        _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS), report)
         record_duplicates(index)
         _look_outside(vault, index)
         index.set_head(head)
@@ -267,12 +270,29 @@ def _bytes(blobs: dict[str, tuple[str, int]]) -> int:
     return sum(size for _, size in blobs.values())
 
 
-def _take_in_paths(vault: Vault, index: Index, head: str, changed: list[str]) -> None:
+def _take_in_paths(
+    vault: Vault, index: Index, head: str, changed: list[str], report: "OnProgress | None" = None
+) -> None:
     from clawmem.index.tables.intake import is_indexed
 
     paths = [path for path in changed if is_indexed(path)]
     for start in range(0, len(paths), _BATCH):
-        _take_in(index, vault.contents_at(head, paths[start : start + _BATCH]))
+        contents = vault.contents_at(head, paths[start : start + _BATCH])
+        if report is None:
+            _take_in(index, contents)
+        else:
+            _take_in_reported(index, contents, start, len(paths), report)
+
+
+def _take_in_reported(
+    index: Index, contents: Mapping[str, bytes | None], before: int, total: int, report: "OnProgress"
+) -> None:
+    from clawmem.model.progress import Progress
+
+    for number, (path, data) in enumerate(contents.items(), before):
+        report(Progress("reindex", number, total, "files"))
+        _take_in(index, {path: data})
+    report(Progress("reindex", before + len(contents), total, "files"))
 
 
 def record_duplicates(index: Index, paths: Iterable[str] | None = None) -> None:

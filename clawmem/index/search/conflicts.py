@@ -11,7 +11,9 @@ from clawmem.index.search.rival_values import (
     StatementRow,
     ended_rows,
     find_rival_values,
+    kept_beside,
     linked_as_contrary,
+    rows_of_ids,
     statements_about,
     statements_in_rows,
 )
@@ -38,12 +40,33 @@ def conflicting_ids(
     placed = facts_in_rows(index, sorted({n for _, n in pairs} - ids.keys()), context_fact_from_row)
     named = {**ids, **{n: one.fact.id for n, one in placed.items()}}
     found: dict[str, list[str]] = {}
-    for one, other in (*((ids[n], named[m]) for n, m in pairs), *disputed_with(index, ids.values())):
+    for one, other in (*((ids[n], named[m]) for n, m in pairs), *_disputed(index, ids.values())):
         found.setdefault(one, []).append(other)
     return {one: tuple(dict.fromkeys(others)) for one, others in found.items()}
 
 
+def _disputed(index: Index, ids: Collection[str]) -> list[tuple[str, str]]:
+    """Return the pairs of ids that an open proposal puts in dispute, without those kept beside each other."""
+    pairs = disputed_with(index, ids)
+    if not pairs:
+        return []
+    rows = {fact_id: n for n, fact_id in rows_of_ids(index, {one for pair in pairs for one in pair}).items()}
+    settled = kept_beside(index, rows.values())
+    return [(one, other) for one, other in pairs if (rows.get(one), rows.get(other)) not in settled]
+
+
 def conflicting_pairs(
+    index: Index, owners: Collection[str], catalog: Catalog, moment: str, ids: Mapping[int, str]
+) -> Iterable[tuple[int, int]]:
+    """Return the pairs of rows that stand against each other at a moment, at least one of them given.
+
+    Pairs that a person kept beside each other are left out."""
+    pairs = list(_contrary_pairs(index, owners, catalog, moment, ids))
+    settled = kept_beside(index, {n for pair in pairs for n in pair}) if pairs else set()
+    return [pair for pair in pairs if pair not in settled]
+
+
+def _contrary_pairs(
     index: Index, owners: Collection[str], catalog: Catalog, moment: str, ids: Mapping[int, str]
 ) -> Iterable[tuple[int, int]]:
     single = [name for name in catalog.predicates if is_single(catalog, name)]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.schema import QUARANTINE_PACE
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, BESIDE
 from clawmem.model.named_tuple import NamedTuple
 
 # At most this many values of one subject and predicate are compared.
@@ -128,6 +128,21 @@ def oldest_first(index: Index, numbers: Collection[int]) -> dict[int, int]:
         (json.dumps(sorted(numbers)),),
     )
     return {n: place for place, (n,) in enumerate(found)}
+
+
+def kept_beside(index: Index, numbers: Collection[int]) -> set[tuple[int, int]]:
+    """Return the pairs of some rows, in both orders, that a person kept beside each other."""
+    rows = index.database.execute(
+        "SELECT edge.n, fact.n FROM json_each(?) AS given CROSS JOIN edge ON edge.n = given.value AND edge.kind = ?"
+        " CROSS JOIN fact INDEXED BY fact_id ON fact.id = edge.target",
+        (json.dumps(sorted(numbers)), BESIDE),
+    )
+    found: list[tuple[int, int]] = rows.fetchall()
+    if found:
+        from clawmem.index.search.graph import check_links  # few facts are kept beside others
+
+        check_links(index, BESIDE, found)
+    return {pair for one, other in found for pair in ((one, other), (other, one))}
 
 
 def linked_as_contrary(index: Index, owners: Collection[str], numbers: Collection[int]) -> list[tuple[int, int]]:

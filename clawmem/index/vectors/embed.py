@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from math import isinf
 from typing import NamedTuple, Protocol
 
 from clawmem.errors import ClawmemError, StorageFailed
@@ -26,6 +27,7 @@ from clawmem.index.vectors.store import (
     open_vectors,
     question_model,
 )
+from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.search.vector import pack_vector, packed_sign_bits, unpack_vector
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.spending import delete_spending_before
@@ -88,12 +90,12 @@ def embed_missing(
     seconds: float | None = None,
     day: str = "",
     anew: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    report: OnProgress | None = None,
 ) -> EmbeddingRun:
     """Embed facts, events and notes that have no vector of the configured model, and make them searchable.
 
     `seconds` defaults to `semantic.max_seconds`. `anew` computes every vector again. `day` (UTC) is the day whose
-    budget pays. `progress` is called with the number of embedded texts and the total.
+    budget pays. `report` gets how far it is.
 
     If the model fails, the error is `problem`, and what was embedded before is kept. Raise Locked if another run is
     active.
@@ -110,7 +112,7 @@ def embed_missing(
         try:
             vectors = open_or_create_vectors(vault)
             try:
-                return _Run(vault, index, vectors, time.monotonic() + limit, day, progress).all(anew)
+                return _Run(vault, index, vectors, time.monotonic() + limit, day, report).all(anew)
             finally:
                 vectors.close()
         except sqlite3.Error as problem:
@@ -129,10 +131,11 @@ class _Run:
         vectors: Vectors,
         deadline: float,
         day: str,
-        progress: Callable[[int, int], None] | None,
+        report: OnProgress | None,
     ) -> None:
         self.vault, self.index, self.vectors = vault, index, vectors
-        self.deadline, self.day, self.progress = deadline, day, progress
+        self.deadline, self.day, self.report = deadline, day, report
+        self.began = time.monotonic()
         self.local = vault.settings.words("semantic.model") == LOCAL
         self.model = NAME if self.local else configured_model(vault)
         self.done = self.left = 0
@@ -239,8 +242,13 @@ class _Run:
     def _count(self, number: int, total: int) -> None:
         self.done += number
         self.left -= number
-        if self.progress:
-            self.progress(self.done, total)
+        if self.report:
+            self.report(Progress("embedding", self.done, self._reached(total), "texts"))
+
+    def _reached(self, total: int) -> float:
+        """Return how many texts are done when the time is over, at the rate so far; at most all."""
+        passed = time.monotonic() - self.began
+        return total if isinf(self.deadline) else min(total, self.done * (self.deadline - self.began) / passed)
 
     def _fit(self, texts: Sequence[EmbeddedText]) -> bool:
         """Compute the word vectors again if the texts have grown enough. Return whether this was done."""

@@ -10,7 +10,9 @@ from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
+from clawmem.memory.facts.rival_values import RivalValueFinder
 from clawmem.memory.permission import check_scope_right
+from clawmem.memory.review.conflicts import with_questions_of_person
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason, quarantine_reason, with_proposal_id
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
@@ -80,6 +82,10 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
             [new, ended],
             supersedes=[old.id] if ended.superseded_by else [],
         )
+        if ended.superseded_by:
+            others = [one for one in facts if one.id not in (old.id, new.id)]
+            rivals = RivalValueFinder(work).find(new, entity, others)
+            change = with_questions_of_person(work, change, [old.id], new, [one.id for one in rivals])
         commits = work.commit([change])
         return ReviseResult(
             (PlacedFact(new, entity), PlacedFact(ended, entity)),
@@ -106,7 +112,8 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         retracted = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
         writes = items_write(entity, with_fact(work.facts(entity), retracted))
-        commits = work.commit([fact_change(caller, "retract", entity, words, writes, [retracted])])
+        change = fact_change(caller, "retract", entity, words, writes, [retracted])
+        commits = work.commit([with_questions_of_person(work, change, [fact.id])])
         done = (PlacedFact(retracted, entity),)
         return ReviseResult(done, ("retracted",), commits[-1], work.notices, tuple(work.marked))
 
@@ -160,7 +167,8 @@ def merge(
             entities=[one.entity for one in closed_facts],
             supersedes=[one.fact.id for one in closed_facts],
         )
-        commits = work.commit([change])
+        gone = [one.fact.id for one in closed_facts]
+        commits = work.commit([with_questions_of_person(work, change, gone, new)])
         return ReviseResult(
             (PlacedFact(new, entity), *closed_facts),
             ("merged",) * (1 + len(closed_facts)),

@@ -209,18 +209,10 @@ def with_closed_questions(
     work: WriteScope, change: Change, winner: Fact, gone: Sequence[str], settlement: "Settlement"
 ) -> Change:
     """Return the change that settles a conflict, with the open questions that it answers closed for the same reason."""
-    from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+    from clawmem.memory.review.conflicts import with_answered_questions
     from clawmem.model.language.dates import stamp
-    from clawmem.model.proposals.proposal import BY_STRATEGY, REJECTED, ReviewDecision
+    from clawmem.model.proposals.proposal import BY_STRATEGY, ReviewDecision
 
-    decided = ReviewDecision(
-        f"{BY_STRATEGY}{settlement.strategy}", stamp(work.caller.now), settlement.why, winner=winner.id
-    )
-    closed = [
-        one._replace(status=REJECTED, decided=decided)
-        for one in read_proposals(work.vault, work.read).open
-        if one.kind == "conflict" and sum(target.id not in gone for target in one.targets) < 2
-        and any(target.id in gone for target in one.targets)
-    ]  # fmt: skip
-    rows = proposal_trailers(closed)
-    return change._replace(writes={**change.writes, **proposal_writes(closed)}, trailers=(*change.trailers, *rows))
+    by = f"{BY_STRATEGY}{settlement.strategy}"
+    decided = ReviewDecision(by, stamp(work.caller.now), settlement.why, winner=winner.id)
+    return with_answered_questions(work, change, gone, decided)

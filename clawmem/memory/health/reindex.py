@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from clawmem.index.tables.store import index_size
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.index.vectors.local_model import INSTALL, missing_packages
 from clawmem.index.vectors.store import LOCAL, NONE
+from clawmem.model.progress import OnProgress
 from clawmem.vault.past import delete_past_state
 from clawmem.vault.vault import Vault
 
@@ -31,11 +31,13 @@ class ReindexResult(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def reindex(vault: Vault) -> ReindexResult:
-    """Rebuild the index, and delete the indexes of past commits. Raise StorageFailed if it cannot be stored."""
+def reindex(vault: Vault, report: OnProgress | None = None) -> ReindexResult:
+    """Rebuild the index, and delete the indexes of past commits. `report` gets how far it is.
+
+    Raise StorageFailed if it cannot be stored."""
     started = time.perf_counter()
     delete_past_state(vault)
-    index = rebuild(vault)
+    index = rebuild(vault, report)
     try:
         if not index.kept:
             raise StorageFailed(f"The index cannot be stored: {index.notices[-1]}.", "Searches still work, slowly.")
@@ -46,13 +48,13 @@ def reindex(vault: Vault) -> ReindexResult:
         index.close()
 
 
-def rebuild_vectors(vault: Vault, day: str, on_progress: Callable[[int, int], None] | None = None) -> EmbeddingRun:
+def rebuild_vectors(vault: Vault, day: str, report: OnProgress | None = None) -> EmbeddingRun:
     """Compute the vectors of all facts and events again, without a time limit.
 
-    `day` (UTC) is the day of the cost budget. `on_progress` gets the number done and the total. Raise like
+    `day` (UTC) is the day of the cost budget. `report` gets how far it is. Raise like
     check_embedding, and Locked."""
     check_embedding(vault)
-    return embed_missing(vault, inf, day, anew=True, progress=on_progress)
+    return embed_missing(vault, inf, day, anew=True, report=report)
 
 
 def check_embedding(vault: Vault) -> None:

@@ -56,6 +56,16 @@ def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
     raise NotFound(f"There is no proposal '{given}'.", "`clawmem review list --all` shows them.")
 
 
+def read_proposal(vault: Vault, reference: str, read: Read | None = None) -> Proposal:
+    """Return the proposal with this id or unique prefix. Only its own file is read if the id is complete.
+
+    Raise NotFound, AmbiguousId, or Unreadable."""
+    given = check_reference(reference)
+    path = proposal_path(given)
+    data = (read or vault.read)(path) if given.startswith(PREFIX) else None
+    return find_proposal(read_proposals(vault, read), given) if data is None else parse_proposal(data, path)
+
+
 def select_proposals(filed: FiledProposals, include_closed: bool = False, kind: str | None = None) -> list[Proposal]:
     """Return the open proposals, or all of them, optionally of one kind. Raise InvalidInput for an unknown kind."""
     if kind is not None and kind not in KINDS:

@@ -15,7 +15,6 @@ from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import Transaction, transaction
 from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
 from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push
-from clawmem.vault.exchange.remote_process import ProgressCallback
 from clawmem.vault.git.driver import DRIVER_SETTINGS as ABOUT_DRIVER
 from clawmem.vault.git.driver import install_driver
 from clawmem.vault.git.refs import Head, read_ref
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from clawmem.memory.sync.merge_plan import MergePlan
     from clawmem.memory.sync.removed_facts import RemoteRemoval
     from clawmem.model.merging.policy import MergeConflict
+    from clawmem.model.progress import OnProgress
     from clawmem.model.settings.settings import Settings
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
@@ -105,10 +105,10 @@ class SyncResult(NamedTuple):
         return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
 
 
-def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: ProgressCallback | None = None) -> SyncResult:
+def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProgress | None = None) -> SyncResult:
     """Fetch, merge and push. Repeat up to `sync.attempts` times if others push at the same time.
 
-    `on_progress` gets the progress lines of git. A failed push is not raised: see `problem` in the result. Raise
+    `on_progress` gets how far git is. A failed push is not raised: see `problem` in the result. Raise
     NotFound without a remote, RemoteFailed if the fetch fails, Refused without a common history, NeedsDecision if the
     policy is `fail` or facts cannot be read, and Locked if others pushed first at every attempt. Merges made here
     are kept.
@@ -152,9 +152,7 @@ def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
 class _SyncRun:
     """One sync with its options."""
 
-    def __init__(
-        self, vault: Vault, caller: Caller, options: SyncOptions, on_progress: ProgressCallback | None
-    ) -> None:
+    def __init__(self, vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProgress | None) -> None:
         settings = vault.settings
         _check_suggestions(settings, options)
         self.vault, self.caller, self.options, self.on_progress = vault, caller, options, on_progress
@@ -283,6 +281,10 @@ class _SyncRun:
             plan_with_policy,
         )
 
+        if self.on_progress:
+            from clawmem.model.progress import Progress
+
+            self.on_progress(Progress("merging", 0, None, now=f"{taken.received:,} commits"))
         if taken.how == "fast-forward":
             done = apply_fast_forward(txn, self.caller, head, tip, relation)
             return taken._replace(

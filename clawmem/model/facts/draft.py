@@ -6,7 +6,7 @@ from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record, stated_in
-from clawmem.model.facts.fact import LINK_TYPES, TRUSTS, Fact, FactLink
+from clawmem.model.facts.fact import BESIDE, LINK_TYPES, TRUSTS, Fact, FactLink
 from clawmem.model.facts.ids import check_reference
 from clawmem.model.facts.reach import check_scope
 from clawmem.model.facts.validity import PLANS
@@ -19,7 +19,7 @@ UNSET_ID = "new"
 # Only the vault sets the identity, status, recording times and counters.
 _OWN_KEYS = frozenset("id status timestamp access_count last_accessed superseded_by".split())
 _LONGEST_WORD = 80
-_BY_VERB = {"supersedes": "supersede", "merges": "merge"}
+_BY_VERB = {"supersedes": "supersede", "merges": "merge", BESIDE: "review approve --beside"}
 LINKED_BY_HAND = tuple(one for one in LINK_TYPES if one not in _BY_VERB)
 _LINES = tuple("source source_event workflow scope project agent relation_phrase subject predicate object".split())
 

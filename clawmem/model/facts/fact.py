@@ -28,7 +28,10 @@ LINK_TYPES = (
     "depends_on",
     "derived_from",
     "relates_to",
+    "beside",
 )
+BESIDE = "beside"
+"""The type of a link to a fact that a person kept although it contradicts this one: the conflict is settled."""
 
 DEFAULT_CATEGORY = "fact"
 DEFAULT_IMPORTANCE = 0.5

@@ -7,14 +7,17 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import HistoryRewritten, NotFound, Refused, RemoteFailed
 from clawmem.model.language.text import one_line, visible
-from clawmem.vault.exchange.remote_process import ProgressCallback, RemoteOutput, run_remote_git
+from clawmem.vault.exchange.remote_process import RemoteOutput, run_remote_git
 from clawmem.vault.git.config import ConfigEntry, join_names, read_config, split_plain
 from clawmem.vault.git.refs import Head, git_dir_of, read_ref
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.model.progress import OnProgress
 
 # Fetched objects are checked, and only one branch is fetched.
 _SETTINGS = (
@@ -161,7 +164,7 @@ def fetch(
     vault: Vault,
     remote: Remote,
     branch: str,
-    on_progress: ProgressCallback | None,
+    on_progress: OnProgress | None,
     seconds: float,
     rewritten: bool = False,
 ) -> str | None:
@@ -194,9 +197,7 @@ def _fetched(vault: Vault, remote: Remote, branch: str) -> str:
     return commit
 
 
-def push(
-    vault: Vault, remote: Remote, branch: str, head: Head, on_progress: ProgressCallback | None, seconds: float
-) -> bool:
+def push(vault: Vault, remote: Remote, branch: str, head: Head, on_progress: OnProgress | None, seconds: float) -> bool:
     """Push the branch of HEAD, at that commit or a later one, without force. Return False if somebody else pushed
     first.
 
@@ -217,7 +218,7 @@ def _run(
     remote: Remote,
     command: Sequence[str],
     spec: str,
-    on_progress: ProgressCallback | None,
+    on_progress: OnProgress | None,
     seconds: float,
 ) -> RemoteOutput:
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]

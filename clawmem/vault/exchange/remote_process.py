@@ -9,12 +9,12 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.vault.git.git import Git
 
-ProgressCallback = Callable[[str], None]
-"""Gets each line of git's progress."""
+if TYPE_CHECKING:
+    from clawmem.model.progress import OnProgress
 
 _GRACE = 2.0
 _CHUNK = 4096
@@ -29,9 +29,9 @@ class RemoteOutput(NamedTuple):
 
 
 def run_remote_git(
-    git: Git, arguments: Sequence[str], seconds: float, on_progress: ProgressCallback | None = None
+    git: Git, arguments: Sequence[str], seconds: float, on_progress: OnProgress | None = None
 ) -> RemoteOutput:
-    """Run git with the user's configuration for at most `seconds`. `on_progress` gets its progress lines.
+    """Run git with the user's configuration for at most `seconds`. `on_progress` gets its progress.
 
     When git times out, its child processes are killed too.
     """
@@ -74,7 +74,7 @@ class _ProgressReader:
     """Reads git's stderr and passes its progress on."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], on_progress: ProgressCallback, environment: Mapping[str, str]
+        self, process: subprocess.Popen[bytes], on_progress: OnProgress, environment: Mapping[str, str]
     ) -> None:
         stream, process.stderr = process.stderr, None
         self._pieces: list[bytes] = []
@@ -96,17 +96,19 @@ class _ProgressReader:
                     line(one.decode(errors="replace"))
 
 
-def _progress(on_progress: ProgressCallback, environment: Mapping[str, str]) -> Callable[[str], None]:
+def _progress(on_progress: OnProgress, environment: Mapping[str, str]) -> Callable[[str], None]:
     """Return a function that parses lines of git's progress and passes them on."""
+    from clawmem.model.progress import Progress
     from clawmem.vault.history.history import gitpython  # 70 ms: only if progress is shown
 
     with gitpython(environment) as git:
 
-        class Progress(git.RemoteProgress):  # type: ignore[name-defined, misc]
+        class GitProgress(git.RemoteProgress):  # type: ignore[name-defined, misc]
             """Passes the progress of git on, line by line."""
 
-            def update(self, *_: object) -> None:
-                on_progress(self._cur_line or "")
+            def update(self, code: int, done: Any, total: Any = None, message: str | None = "") -> None:
+                words = (self._cur_line or "").partition(":")[0].strip()
+                on_progress(Progress(words, float(done or 0), float(total) if total else None, "objects"))
 
-        line: Callable[[str], None] = Progress().new_message_handler()
+        line: Callable[[str], None] = GitProgress().new_message_handler()
         return line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from clawmem.model.named_tuple import NamedTuple
@@ -14,6 +14,7 @@ from clawmem.vault.vault import Vault
 LOCK = "heartbeat.lock"
 STATE = "heartbeat.json"
 LAST_RUN = "last-heartbeat.json"
+SECONDS = "heartbeat-seconds.json"
 LOG = "heartbeat.log"
 MOST_LOG_BYTES = 256 * 1024
 
@@ -97,6 +98,22 @@ def write_last_run(vault: Vault, run: HeartbeatRun) -> None:
     """Store what a heartbeat did."""
     vault.prepare_state()
     vault.disk.replace(vault.state / LAST_RUN, (json.dumps(run._asdict()) + "\n").encode(), vault.state)
+
+
+def read_step_seconds(vault: Vault) -> dict[str, float]:
+    """Return how long each step took when it last ran on this machine."""
+    try:
+        record = json.loads(vault.disk.read(vault.state / SECONDS) or b"{}")
+        return {str(name): float(seconds) for name, seconds in record.items() if seconds >= 0}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def write_step_seconds(vault: Vault, seconds: Mapping[str, float]) -> None:
+    """Store how long steps took. Those that did not run keep what is stored."""
+    known = {name: round(one, 3) for name, one in {**read_step_seconds(vault), **seconds}.items()}
+    vault.prepare_state()
+    vault.disk.replace(vault.state / SECONDS, (json.dumps(known) + "\n").encode(), vault.state)
 
 
 def commits_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:

@@ -29,6 +29,7 @@ from clawmem.model.digestion.queue import (
 )
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_visible, one_line
+from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import slug
@@ -131,19 +132,24 @@ def digest(
     model: Model | None = None,
     only: str | None = None,
     acts: Mapping[str, PhaseActs] = ACTS,
+    report: OnProgress | None = None,
 ) -> DigestResult:
     """Run the phases that are due, of all sources or of one. A failure stops its source, and the next run tries that
     phase again; it stops no other source. Running it again changes nothing.
 
-    Sources about what is asked for come first, so that a budget that ends early is spent on them."""
+    Sources about what is asked for come first, so that a budget that ends early is spent on them. `report` gets the
+    number of phases that were run."""
     due = {key: one for key, one in queue_of(vault).items() if one.phase != DONE and only in (None, key)}
     waiting = _by_demand(vault, due) if len(due) > 1 else list(due)
     done: list[DigestedSource] = []
     commits: list[str] = []
     problems: list[ClawmemError] = []
-    for key in waiting:
+    for number, key in enumerate(waiting):
         item: DigestionItem | None = queue_of(vault)[key]
         while item is not None and item.phase != DONE:
+            if report is not None:
+                phase = number * len(ACTS) + PHASES.index(item.phase)
+                report(Progress("digest", phase, len(waiting) * len(ACTS), now=f"{item.title}, {item.phase}"))
             try:
                 item, made = _run_phase(vault, caller, key, item, model, acts)
                 commits += made

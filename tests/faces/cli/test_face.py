@@ -180,16 +180,7 @@ def test_a_table_shows_words_as_they_are(vault_root: Path, environment: dict[str
     assert "The [bold]first[/bold] :smile:" in re.sub(r"\x1b\[[0-9;]*m", "", shown)
 
 
-def test_long_work_says_how_far_it_is_on_a_terminal_alone(
-    vault_root: Path, environment: dict[str, str], clawmem: Command, tmp_path: Path
-) -> None:
-    chat = tmp_path / "chat.jsonl"
-    lines = [json.dumps({"role": "user", "content": f"The lamp number {number} is red."}) for number in range(500)]
-    chat.write_text("\n".join(lines))
-    shown = at_a_terminal(["ingest", str(chat)], vault_root, environment)
-    assert "\r\x1b[K200 messages read\r\x1b[K400 messages read\r\x1b[K500 events added" in shown
-    shown = at_a_terminal(["heartbeat"], vault_root, environment)
-    assert "\r\x1b[Kheartbeat: learn\r\x1b[Kheartbeat: settle\r\x1b[Kheartbeat: fold" in shown
+def test_progress_is_for_a_terminal_alone(vault_root: Path, environment: dict[str, str], clawmem: Command) -> None:
     dumb = at_a_terminal(["reindex"], vault_root, {**environment, "TERM": "dumb"})
     assert "\x1b" not in at_a_terminal(["reindex", "--quiet"], vault_root, environment) + dumb
     assert "\x1b" not in clawmem("reindex").err

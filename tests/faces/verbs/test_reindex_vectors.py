@@ -55,7 +55,7 @@ def test_a_terminal_sees_how_far_it_is(clawmem: Command, vault_root: Path, envir
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
     assert done.returncode == 0
-    assert "embedding: 64 of 70" in shown and shown.endswith("\r\x1b[K")
+    assert "embedding  64 of 70 texts, 91%" in shown and shown.endswith("\r\x1b[K")
     assert "embedding" not in done.stdout
 
 

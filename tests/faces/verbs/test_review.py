@@ -119,3 +119,11 @@ def _next(lines: IO[str]) -> dict[str, str]:
         event: dict[str, str] = json.loads(lines.readline())
         if event["event"] != "filed":
             return event
+
+
+def test_agreement_is_a_table_like_every_list(clawmem: Command, proposal: str) -> None:
+    assert clawmem("review", "agreement").out == "conflict\tnone decided\t1 waiting\t\n"
+    clawmem("review", "approve", proposal)
+    rows = [line.split("\t") for line in clawmem("review", "agreement").out.splitlines()]
+    assert rows[0] == ["conflict", "1 of 1 approved", "0 waiting", ""]
+    assert [len(row) for row in rows] == [4] * len(rows)

@@ -42,12 +42,13 @@ def on_a_terminal(machine: Machine, *options: str) -> tuple[str, str]:
     return said, shown.decode()
 
 
-def test_progress_is_shown_on_a_terminal_alone(machines: list[Machine]) -> None:
+def test_progress_leaves_nothing_on_a_terminal(machines: list[Machine]) -> None:
     one, _ = machines
     one.keep("The boat is red.")
     said, shown = on_a_terminal(one)
     assert said == "sent: 1 change to origin/main\n"
-    assert "\r\x1b[KWriting objects: 100%" in shown and shown.endswith("\r\x1b[K")
+    # On a slow machine it takes longer than half a second.
+    assert shown == "" or (shown.startswith("\r\x1b[K") and shown.endswith("\r\x1b[K"))
     one.keep("The lamp is green.")
     assert on_a_terminal(one, "--quiet") == ("sent: 1 change to origin/main\n", "")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import RemoteFailed
+from clawmem.model.progress import Progress
 from clawmem.vault.exchange.remote import Remote, fetch
 from clawmem.vault.exchange.remote_process import run_remote_git
 from clawmem.vault.vault import Vault
@@ -60,10 +61,11 @@ def test_there_is_no_terminal_to_ask_at(vault: Vault, tmp_path: Path) -> None:
 def test_progress_is_heard_line_by_line(vault: Vault, environment: dict[str, str], tmp_path: Path) -> None:
     hub = tmp_path / "hub.git"
     git(tmp_path, environment, "init", "-q", "--bare", "-b", "main", str(hub))
-    heard: list[str] = []
+    heard: list[Progress] = []
     arguments = ("push", "--porcelain", "--progress", "--", str(hub), "HEAD:refs/heads/main")
     said = run_remote_git(vault.git, arguments, 300, heard.append)
     assert said.code == 0 and "HEAD:refs/heads/main\t[new branch]" in said.printed
-    assert [line for line in heard if line.startswith("Writing objects: 100%")]
+    written = [one for one in heard if one.what == "Writing objects"]
+    assert written and written[-1].total and written[-1].done == written[-1].total and written[-1].unit == "objects"
     assert "Writing objects: 100%" in said.complaint
-    assert not [line for line in heard if "\r" in line or "\n" in line]
+    assert not [one for one in heard if "\r" in one.what or "\n" in one.what or "%" in one.what]

@@ -1,0 +1,104 @@
+"""Single keys from a terminal, and the signals of one that is stopped, resized or closed."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import termios
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, NoReturn
+
+END = "\x04"
+"""Control-D: the end of the input."""
+_ESCAPE = b"\x1b"
+_PIECE = 1024
+_REST_SECONDS = 0.05
+_ENDING = (signal.SIGHUP, signal.SIGTERM)
+
+
+class TerminalClosed(Exception):
+    """The terminal is gone; nobody can be asked any more."""
+
+
+class _Changed(Exception):
+    """The terminal has another size, or the program continues after a stop."""
+
+
+def read_key(fd: int, draw: Callable[[], None]) -> str:
+    """Return the key that is pressed next, or an empty text for several at once, such as an arrow key or a paste.
+
+    `draw` shows what the key is asked for. It is called when keys are read, and again when the terminal has changed:
+    keys that were pressed before are discarded, so that nobody decides about what was not shown yet. The terminal gets
+    its modes back before this returns. Raise TerminalClosed, and KeyboardInterrupt for Control-C.
+    """
+    while True:
+        with suppress(_Changed), _single_keys(fd):
+            draw()
+            return _key(fd)
+
+
+@contextmanager
+def closing() -> Iterator[None]:
+    """End the program in order, with the modes of the terminal restored, when its terminal is closed or it is asked to
+    end; the exit code is that of a shell, 128 and the number of the signal."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    with _handled(_ENDING, leave):
+        yield
+
+
+@contextmanager
+def undivided() -> Iterator[None]:
+    """Hold back the signals that end the program until an act is complete. The programs that it starts inherit that."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *_ENDING))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _single_keys(fd: int) -> Iterator[None]:
+    def changed(number: int, frame: FrameType | None) -> NoReturn:
+        raise _Changed
+
+    try:
+        before = termios.tcgetattr(fd)
+        tty.setcbreak(fd, termios.TCSAFLUSH)
+    except termios.error:
+        raise TerminalClosed from None
+    try:
+        with _handled((signal.SIGWINCH, signal.SIGCONT), changed):
+            yield
+    finally:
+        with suppress(termios.error):  # the terminal is gone, and its modes with it
+            termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def _handled(numbers: tuple[signal.Signals, ...], act: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    before = [(number, signal.signal(number, act)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+def _key(fd: int) -> str:
+    try:
+        piece = os.read(fd, _PIECE)
+        if piece == _ESCAPE and select.select([fd], [], [], _REST_SECONDS)[0]:
+            piece += os.read(fd, _PIECE)
+    except OSError:
+        raise TerminalClosed from None
+    if not piece:
+        raise TerminalClosed
+    text = piece.decode(errors="replace")
+    return text if len(text) == 1 and piece != _ESCAPE else ""

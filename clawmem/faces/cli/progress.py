@@ -1,0 +1,55 @@
+"""The progress of a long command: one line on stderr of a terminal, removed at the end."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from clawmem.model.language.text import visible
+from clawmem.model.progress import Estimate, Progress, estimated, progress_line, seconds_left
+
+HIDDEN_SECONDS = 0.5
+"""Work that is shorter than this shows nothing."""
+_PACE_SECONDS = 0.1
+_ERASE = "\r\x1b[K"
+
+
+class ProgressLine:
+    """Draws what is reported to it, at most ten times a second, and nothing in the first half second."""
+
+    def __init__(self, draw: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._draw = draw
+        self._clock = clock
+        self._next = clock() + HIDDEN_SECONDS
+        self._estimate: Estimate | None = None
+        self._drawn = False
+
+    def report(self, progress: Progress) -> None:
+        """Take a report, and draw it if it is time."""
+        now = self._clock()
+        begins = self._estimate is None or self._estimate.what != progress.what
+        if now < self._next and not begins:
+            return
+        self._estimate = estimated(self._estimate, progress, now)
+        if now < self._next:
+            return
+        self._next = now + _PACE_SECONDS
+        line = visible(progress_line(progress, seconds_left(self._estimate)))
+        self._drawn = True
+        self._draw(_ERASE + line[: _columns() - 1])
+
+    def clear(self) -> None:
+        """Remove the line, if one was drawn."""
+        if self._drawn:
+            self._drawn = False
+            self._draw(_ERASE)
+
+
+def _columns() -> int:
+    """Return the width of the terminal, which may have changed."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

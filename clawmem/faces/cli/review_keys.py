@@ -1,0 +1,409 @@
+"""`clawmem review decide`: proposals at a terminal one after the other, with one key for each decision.
+
+Each decision is a call of the verb that decides it (`review approve`, `review reject`, `undo`), with a vault that is
+opened anew: it is one commit, and other processes may decide meanwhile. What a proposal says is printed with its
+control characters escaped, and is never read as markup.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from difflib import unified_diff
+from typing import Any, NamedTuple
+
+from clawmem.errors import DONE, INTERRUPTED, ClawmemError, NotPermitted, Refused
+from clawmem.faces.cli.keys import END, TerminalClosed, closing, read_key, undivided
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.past import minute
+from clawmem.faces.verbs.review import action_lines
+from clawmem.faces.verbs.table import load
+from clawmem.governance.review import CitedEvent, ProposalDetails, evidence, list_proposals, present, preview
+from clawmem.index.search.lookup import PlacedFact
+from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.language.text import counted, one_line, visible
+from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, SUPERSEDE, Proposal
+from clawmem.runtime import Runtime
+
+_BOLD, _DIM, _RED, _GREEN, _CYAN = "1", "2", "31", "32", "36"
+_AROUND = 200
+
+
+class Key(NamedTuple):
+    """A key: its name on the screen, what it does, the act, and whether it applies to a proposal."""
+
+    name: str
+    about: str
+    act: Callable[[Walk], bool | None]
+    applies: Callable[[Proposal], bool] = lambda one: True
+
+
+class Made(NamedTuple):
+    """A decision of this walk: the place of the proposal in the queue, what was decided, and its commit."""
+
+    place: int
+    status: str
+    commit: str
+
+
+def decide(runtime: Runtime, kind: str | None, machine_form: str | None = None) -> Answer:
+    """Ask a person about each open proposal that they may decide, and return what was decided.
+
+    `machine_form` is the option that leaves no room for questions, if one was given. Raise NotPermitted for an agent,
+    InvalidInput for an unknown kind, and Refused if nobody can be asked."""
+    agent = runtime.caller().agent
+    if agent is not None:
+        raise NotPermitted(
+            f"`clawmem review decide` asks a person, and {agent} is an agent.",
+            "An agent decides what a person delegated to it, with `clawmem review approve` and `reject`.",
+        )
+    found = list_proposals(runtime.vault(), False, kind, runtime.caller())
+    if machine_form or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        none = f"{machine_form} leaves no room for questions" if machine_form else "there is none"
+        raise Refused(
+            f"`clawmem review decide` asks at a terminal, and {none}.",
+            "`clawmem review list` shows what waits; `clawmem review approve` and `reject` decide it.",
+        )
+    walk = Walk(runtime, tuple(one.id for one in found.proposals))
+    for notice in found.notices:
+        walk.say(f"note: {notice}")
+    others = sum(one.status == OPEN and kind in (None, one.kind) for one in found.all_filed) - len(walk.ids)
+    if walk.ids:
+        with closing():
+            walk.run()
+    return walk.answer(others)
+
+
+class Walk:
+    """One walk through a queue of proposals."""
+
+    def __init__(self, runtime: Runtime, ids: tuple[str, ...]) -> None:
+        self.ids = ids
+        self.place = 0
+        self.made: list[Made] = []
+        self.shown: ProposalDetails | None = None
+        self.interrupted = False
+        self._runtime = runtime
+        self._gone: set[int] = set()
+        dumb = runtime.environment.get("TERM") == "dumb"
+        self._plain = dumb or bool(runtime.environment.get("NO_COLOR"))
+        self._erase = "\r\n" if dumb else "\r\x1b[K"
+
+    def run(self) -> None:
+        """Ask until the person quits, or the terminal is gone."""
+        try:
+            while self._ask():
+                pass
+        except TerminalClosed:
+            pass
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self.say("")
+
+    def answer(self, others: int) -> Answer:
+        """Return what was decided, and how much is left. `others` is the number of proposals for other people."""
+        decided: dict[str, list[str]] = {APPROVED: [], REJECTED: []}
+        for one in self.made:
+            decided[one.status].append(self.ids[one.place])
+        left = len(self.ids) - len({one.place for one in self.made} | self._gone)
+        words = [f"{len(ids):,} {status}" for status, ids in decided.items()]
+        talk = [] if self.ids else ["There is nothing for you to decide."]
+        talk += [f"{counted(others, 'proposal')} for other reviewers (`review.routes`)."] if others else []
+        lines = [", ".join([*words, f"{left:,} left"])]
+        return Answer({**decided, "left": left}, lines, (), INTERRUPTED if self.interrupted else DONE, talk)
+
+    def say(self, text: str, style: str = "") -> None:
+        """Print a line. Whatever the text is, it only shows as text."""
+        text = visible(text)
+        self._draw(f"{text}\n" if self._plain or not style else f"\x1b[{style}m{text}\x1b[0m\n")
+
+    def _ask(self) -> bool:
+        """Ask about the proposal at the place. Return False when the person quits."""
+        if self.place >= len(self.ids):
+            return bool(self.made) and self._press([UNDO, PREVIOUS, QUIT], "That was the last one.")
+        if not self._look():
+            self.place += 1
+            return True
+        assert self.shown is not None
+        self.say("")
+        self.say(f"{self._where()}  {self.ids[self.place]}", _CYAN)
+        for number, line in enumerate(_card(self.shown)):
+            self.say(line, "" if number else _BOLD)
+        place = self.place
+        keys = [one for one in KEYS if one.applies(self.shown.proposal)]
+        while self.place == place and self.shown is not None:
+            if not self._press(keys, self._where()):
+                return False
+        return True
+
+    def _look(self) -> bool:
+        """Read the proposal at the place again. Return whether it still waits; if it does not, say why."""
+        proposal_id = self.ids[self.place]
+        try:
+            self.shown = present(self._fresh().vault(), proposal_id)
+        except ClawmemError as problem:
+            self._fail(problem)
+            self._gone.add(self.place)
+            return False
+        one = self.shown.proposal
+        if one.status == OPEN:
+            self._gone.discard(self.place)
+            return True
+        if all(self.place != made.place for made in self.made):
+            by = f" by {one.decided.by} at {minute(one.decided.at)}" if one.decided else ""
+            self.say(f"{proposal_id} is {one.status} meanwhile{by}: {one_line(one.says)}", _CYAN)
+            self._gone.add(self.place)
+        return False
+
+    def _press(self, keys: list[Key], words: str) -> bool:
+        """Read one key and do what it says. Return False if that is to quit."""
+        prompt = f"{words}  [{' '.join(one.name for one in keys)}] "
+        key = read_key(sys.stdin.fileno(), lambda: self._draw(f"{self._erase}{prompt}"))
+        name = {" ": "s", "n": "s", "h": "?", END: "q"}.get(key, key)
+        self._draw(f"{name if name.isprintable() else ''}\n")
+        found = next((one for one in keys if one.name == name), None)
+        if found is None:
+            self.say("Press one key: " + ", ".join(f"{one.name} {one.about}" for one in keys if one.name in "arsu?q"))
+            return True
+        try:
+            return found.act(self) is not False
+        except ClawmemError as problem:
+            self._fail(problem)
+            self.shown = None  # it may have been decided meanwhile: look again
+            return True
+
+    def verb(self, words: str, **given: Any) -> Answer:
+        """Call a verb and print its answer."""
+        name, _, second = words.partition(" ")
+        verb = load(name)
+        command = verb if isinstance(verb, Command) else verb[second]
+        values = {one.name: one.default for one in command.parameters}
+        answer: Answer = command.function(Call(self._fresh()), **{**values, **given})
+        self.lines(f"note: {one}" for one in answer.notices)
+        self.lines(map(str, answer.lines))  # type: ignore[arg-type]
+        return answer
+
+    def lines(self, lines: Iterable[str]) -> None:
+        """Print lines, added and removed ones of a difference in colour."""
+        for line in lines:
+            self.say(line, {"+": _GREEN, "-": _RED}.get(line[:1], ""))
+
+    def line(self, question: str) -> str | None:
+        """Return a line of text, which may be empty, or None if the person took the question back."""
+        self._draw(question)
+        try:
+            given = sys.stdin.readline()
+        except KeyboardInterrupt:
+            given = ""
+        except OSError:
+            raise TerminalClosed from None
+        if not given:
+            self.say("")
+        return one_line(given) if given else None
+
+    def decide(self, words: str, **given: Any) -> None:
+        """Decide with a verb, complete before a signal ends the program, and go on to the next proposal.
+
+        A decision that somebody else made before is not counted."""
+        with undivided():
+            done = self.verb(words, proposal=self.ids[self.place], **given).made()
+            if done["commit"]:
+                self.made.append(Made(self.place, done["proposal"]["status"], done["commit"]))
+                self.place += 1
+            self.shown = None
+
+    def take_back(self) -> None:
+        """Undo the last decision, and go back to its proposal."""
+        if not self.made:
+            self.say("Nothing was decided yet.")
+            return
+        with undivided():
+            self.verb("undo", target=self.made[-1].commit)
+            self.place = self.made.pop().place
+            self.shown = None
+
+    def back(self) -> None:
+        """Go to the one before that still waits."""
+        done = {one.place for one in self.made} | self._gone
+        before = [place for place in range(self.place) if place not in done]
+        if before:
+            self.place = before[-1]
+        else:
+            self.say("There is none before.")
+
+    def vault_act(self, act: Callable[..., Any], *given: Any) -> Any:
+        """Return what an act that only reads says about the proposal at the place."""
+        return act(self._fresh().vault(), self.ids[self.place], *given)
+
+    def caller(self) -> Any:
+        """Return the person, now."""
+        return self._fresh().caller()
+
+    def _fresh(self) -> Runtime:
+        """Return the runtime with nothing opened: settings may have changed, and others write meanwhile."""
+        return self._runtime.at(self._runtime.working_folder)
+
+    def _where(self) -> str:
+        return f"{self.place + 1:,} of {len(self.ids):,}"
+
+    def _fail(self, problem: ClawmemError) -> None:
+        self.say(problem.message, _RED)
+        if problem.hint:
+            self.say(problem.hint)
+
+    def _draw(self, text: str) -> None:
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except OSError:
+            raise TerminalClosed from None
+
+
+def _approve(walk: Walk) -> None:
+    walk.decide("review approve")
+
+
+def _approve_because(walk: Walk) -> None:
+    reason = walk.line("reason for approving (may be empty): ")
+    if reason is not None:
+        walk.decide("review approve", reason=reason or None)
+
+
+def _approve_beside(walk: Walk) -> None:
+    walk.decide("review approve", beside=True)
+
+
+def _keep(walk: Walk) -> None:
+    assert walk.shown is not None
+    sides = {str(number): one for number, one in enumerate(walk.shown.targets, 1)}
+    for number, one in sides.items():
+        walk.say(f"  {number}  {fact_line(one.fact, one.entity)}")
+    chosen = walk.line("number of the fact to keep (empty: none): ")
+    if chosen in sides:
+        walk.decide("review approve", keep=sides[chosen].fact.id)
+    else:
+        walk.say("Nothing was decided.")
+
+
+def _reject(walk: Walk) -> None:
+    reason = walk.line("reason for rejecting: ")
+    if reason:
+        walk.decide("review reject", reason=reason)
+    else:
+        walk.say("Not rejected: a rejection needs a reason.")
+
+
+def _skip(walk: Walk) -> None:
+    walk.place += 1
+
+
+def _difference(walk: Walk) -> None:
+    changes = walk.vault_act(preview, walk.caller())
+    for before, after in changes.facts:
+        walk.lines(_changed(before, after))
+    for path, (old, new) in changes.texts.items():
+        walk.lines(unified_diff(old.splitlines(), new.splitlines(), path, path, n=1, lineterm=""))
+    if not changes.facts and not changes.texts:
+        walk.say("Approving changes no fact and no page.")
+
+
+def _evidence(walk: Walk) -> None:
+    found = walk.vault_act(evidence)
+    for one in found:
+        walk.lines(_cited(one))
+    if not found:
+        walk.say("There is no evidence.")
+
+
+def _why(walk: Walk) -> None:
+    assert walk.shown is not None
+    for one in walk.shown.targets:
+        walk.verb("why", fact=one.fact.id)
+    if not walk.shown.targets:
+        walk.say("It changes no fact that is stored.")
+
+
+def _help(walk: Walk) -> None:
+    assert walk.shown is not None
+    for one in KEYS:
+        if one.applies(walk.shown.proposal):
+            walk.say(f"  {one.name}  {one.about}")
+    walk.say("Each decision is one commit. What is decided stays decided when you quit.")
+
+
+def _quit(walk: Walk) -> bool:
+    return False
+
+
+def _contradicts(one: Proposal) -> bool:
+    return one.kind == "conflict" and one.does in (ADD, SUPERSEDE)
+
+
+def _has_sides(one: Proposal) -> bool:
+    return one.kind == "conflict" and one.does == SUPERSEDE and len(one.targets) > 1
+
+
+UNDO = Key("u", "undo the last decision", Walk.take_back)
+PREVIOUS = Key("p", "go back to the one before", Walk.back)
+QUIT = Key("q", "quit", _quit)
+KEYS = (
+    Key("a", "approve", _approve),
+    Key("A", "approve and say why", _approve_because),
+    Key("b", "approve, and keep the facts that it contradicts as well", _approve_beside, _contradicts),
+    Key("k", "decide the conflict for one of its facts", _keep, _has_sides),
+    Key("r", "reject and say why", _reject),
+    Key("s", "skip (also space or n)", _skip),
+    PREVIOUS,
+    Key("d", "show what approving would change", _difference),
+    Key("e", "show the evidence", _evidence),
+    Key("w", "show why the facts that it changes are there", _why),
+    UNDO,
+    Key("?", "show the keys", _help),
+    QUIT,
+)
+
+
+def _card(shown: ProposalDetails) -> Iterator[str]:
+    """Yield what a person has to know to decide; the first line is what is proposed."""
+    one = shown.proposal
+    yield one_line(one.says)
+    place = f" about {one.entity}" if one.entity else ""
+    yield f"{one.kind}{place}, {minute(one.created)}" + (f", for {one.agent}" if one.agent else "")
+    yield f"why       {one_line(one.why)}"
+    yield from (line.replace("\n", " ") for line in action_lines(one))
+    for target in shown.targets:
+        yield f"now       {fact_line(target.fact, target.entity)}"
+
+
+def _changed(before: PlacedFact | None, after: PlacedFact) -> Iterator[str]:
+    if before is not None:
+        yield f"- {_stated(before)}"
+    yield f"+ {_stated(after)}"
+
+
+def _stated(one: PlacedFact) -> str:
+    links = "".join(f", {link.type} {link.to}" for link in one.fact.links)
+    by = f", superseded by {one.fact.superseded_by}" if one.fact.superseded_by else ""
+    return f"{fact_line(one.fact, one.entity)}{by}{links}"
+
+
+def _cited(one: CitedEvent) -> Iterator[str]:
+    yield f"  {one.fact.fact}"
+    quote = one.fact.source_text or ""
+    if one.event is None:
+        yield f"    quoted, without an event: >>{one_line(quote)}<<"
+        return
+    who = one.event.speaker or one.event.role
+    yield f"    {who}, {minute(one.event.timestamp)}, event {one.event.id}, trust {one.fact.trust or 'user'}"
+    yield f"    {_quoted(one.event.text, quote)}"
+
+
+def _quoted(text: str, quote: str) -> str:
+    """Return the quote between >> and << with the text around it."""
+    start = text.find(quote) if quote else -1
+    if start < 0:
+        return one_line(text[: 2 * _AROUND]) + ("…" if len(text) > 2 * _AROUND else "")
+    end = start + len(quote)
+    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    opening, closed = "…" if start > _AROUND else "", "…" if len(text) > end + _AROUND else ""
+    return opening + one_line(f"{before}>>{quote}<<{after}") + closed

@@ -1,0 +1,171 @@
+"""The line of progress, on a real terminal and without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from clawmem.faces.cli.progress import HIDDEN_SECONDS, ProgressLine
+from clawmem.faces.cli.terminal import Terminal
+from clawmem.model.progress import Progress
+from clawmem.runtime import Runtime
+from tests.conftest import Command
+
+Seen = tuple[str, str]
+TIMED = "heartbeat-seconds.json"
+
+
+class Screen:
+    """What a line draws, at a time that is set."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.drawn: list[str] = []
+        self.line = ProgressLine(self.drawn.append, lambda: self.now)
+
+    def report(self, at: float, done: float, what: str = "work") -> None:
+        self.now = at
+        self.line.report(Progress(what, done, 100, "parts"))
+
+
+def test_short_work_shows_nothing() -> None:
+    screen = Screen()
+    for number in range(50):
+        screen.report(number * HIDDEN_SECONDS / 50, number)
+    screen.line.clear()
+    assert screen.drawn == []
+
+
+def test_long_work_is_drawn_ten_times_a_second_and_removed() -> None:
+    screen = Screen()
+    for number in range(101):
+        screen.report(number / 50, number)
+    assert screen.drawn[0] == "\r\x1b[Kwork  25 of 100 parts, 25%, about 2 s left"
+    assert 12 <= len(screen.drawn) <= 16
+    screen.line.clear()
+    screen.line.clear()
+    assert screen.drawn[-1] == "\r\x1b[K" and screen.drawn[-2] != "\r\x1b[K"
+
+
+def test_text_of_the_vault_cannot_act_on_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    screen.report(0, 0)
+    screen.report(1, 1, "a\x1b[2J\rb")
+    assert screen.drawn == ["\r\x1b[Ka\\u001b[2J\\u000db  1 of 100 parts, 1%"]
+    monkeypatch.setattr(os, "get_terminal_size", lambda fd: os.terminal_size((12, 3)))
+    screen.report(2, 50)
+    assert screen.drawn[-1] == "\r\x1b[Kwork  50 of"
+
+
+@pytest.fixture
+def on_terminal(vault_root: Path, environment: dict[str, str]) -> Callable[[Sequence[str]], Seen]:
+    """Runs a command whose errors go to a terminal, and returns stdout and what the terminal shows."""
+
+    def run(words: Sequence[str]) -> Seen:
+        ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "clawmem", *words]
+        with subprocess.Popen(
+            command, cwd=vault_root, env=environment, stdout=subprocess.PIPE, stderr=theirs
+        ) as process:
+            os.close(theirs)
+            shown = b""
+            try:
+                while piece := os.read(ours, 4096):
+                    shown += piece
+            except OSError:
+                pass  # how a terminal says that nobody writes to it any more
+            said = process.communicate(timeout=300)[0].decode()
+        os.close(ours)
+        assert process.returncode == 0, shown
+        return said, shown.decode()
+
+    return run
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    """A transcript that takes more than half a second to ingest."""
+    lines = (
+        json.dumps({"role": "user", "content": f"Line {number} of a long talk about boats.", "session": "s"})
+        for number in range(5200)
+    )
+    path = tmp_path / "talk.jsonl"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_ingest_shows_how_far_it_is_on_a_terminal_alone(
+    talk: Path, clawmem: Command, on_terminal: Callable[[Sequence[str]], Seen], vault_root: Path
+) -> None:
+    said, shown = on_terminal(["ingest", str(talk)])
+    assert said.startswith("5,200 events added, 0 already known, 0 skipped\n")
+    *drawn, last = shown.split("\r\x1b[K")
+    assert drawn[0] == "" and last == ""
+    assert all(one.startswith("reading  0.") and " of 0.4 MB, " in one for one in drawn[1:]), drawn
+    assert any(" s left" in one for one in drawn)
+    piped = clawmem("ingest", str(talk))
+    assert (piped.err, piped.out.splitlines()[0]) == ("", "0 events added, 5200 already known, 0 skipped")
+
+
+@pytest.mark.parametrize(
+    ("quiet", "as_json", "term", "shown"),
+    [
+        (False, False, "xterm", True),
+        (True, False, "xterm", False),
+        (False, True, "xterm", False),
+        (False, False, "dumb", False),
+    ],
+)
+def test_nobody_is_told_who_asked_for_quiet_or_json(
+    quiet: bool, as_json: bool, term: str, shown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    terminal = Terminal(Runtime({"TERM": term}, tmp_path), as_json, quiet)
+    with terminal.progress() as report:
+        assert (report is not None) is shown
+
+
+def test_a_heartbeat_expects_what_it_took_the_last_time(
+    clawmem: Command,
+    on_terminal: Callable[[Sequence[str]], Seen],
+    vault_root: Path,
+    without_vectors: None,
+    environment: dict[str, str],
+) -> None:
+    clawmem("remember", "Jane likes tea.", "-e", "areas/people/jane")
+    assert clawmem("heartbeat", "--only", "learn", "--only", "summaries").code == 0
+    times = vault_root / ".git/clawmem" / TIMED
+    known = json.loads(times.read_text())
+    assert {"learn", "summaries"} == set(known) and all(seconds >= 0 for seconds in known.values())
+    # A file that is no longer JSON stands in nobody's way.
+    times.write_text("garbage")
+    clawmem("remember", "Jane likes coffee.", "-e", "areas/people/jane")
+    assert on_terminal(["heartbeat", "--only", "summaries"])[0].startswith("refreshed 1 summary")
+    assert set(json.loads(times.read_text())) == {"summaries"}
+
+
+def test_a_long_reindex_and_wiki_build_report_in_parts(clawmem: Command, vault_root: Path) -> None:
+    from clawmem.memory.health.reindex import reindex
+    from clawmem.model.records.caller import Caller
+    from clawmem.vault.vault import Vault
+    from clawmem.wiki.compile import build_wiki
+    from tests.conftest import NOW
+
+    for name in ("jane", "ravi"):
+        clawmem("remember", f"{name.capitalize()} has a boat.", "-e", f"areas/people/{name}")
+    vault = Vault(vault_root, {"PATH": os.environ["PATH"], "HOME": str(vault_root.parent / "home")})
+    seen: list[Progress] = []
+    reindex(vault, seen.append)
+    assert {one.what for one in seen} == {"reindex"}
+    assert [one.done for one in seen] == [*range(len(seen))] and seen[-1].total == seen[-1].done
+    seen.clear()
+    build_wiki(vault, Caller(NOW, os.urandom), report=seen.append)
+    assert [(one.done, one.total) for one in seen if one.what == "wiki: writing"] == [(0, 2), (1, 2), (2, 2)]
+    assert {one.what for one in seen} == {"wiki: reading", "wiki: writing"}

@@ -1,0 +1,84 @@
+"""A person's own change answers the open question about a conflict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+TRIPLE = ("--subject", "Dana", "--predicate", "born_in", "-e", "areas/people/dana")
+
+
+@pytest.fixture
+def sides(clawmem: Command) -> tuple[str, str]:
+    """The ids of two facts in an open conflict."""
+    found = []
+    for city in ("Oslo", "Bergen"):
+        done = clawmem("remember", f"Dana was born in {city}.", *TRIPLE, "--object", city, "--json").data
+        found.append(done["facts"][0]["id"])
+    assert shown(clawmem) == {"Oslo": [found[1]], "Bergen": [found[0]]}
+    return found[0], found[1]
+
+
+def shown(clawmem: Command) -> dict[str, list[str]]:
+    """The facts that stand in `list` and `recall`, by their city, and what they are in conflict with."""
+    listed = clawmem("list", "--json").data["facts"]
+    found = {one["object"]: one.get("conflicts_with", []) for one in listed}
+    recalled = clawmem("recall", "where was Dana born?", "--json").data["facts"]
+    assert {one["object"]: one.get("conflicts_with", []) for one in recalled} == found
+    return found
+
+
+def question(clawmem: Command) -> tuple[str, list[str]]:
+    (one,) = clawmem("review", "list", "--all", "--json").data["proposals"]
+    return one["status"], [target["id"] for target in one["targets"]]
+
+
+def test_facts_kept_beside_each_other_are_no_conflict_any_more(clawmem: Command, sides: tuple[str, str]) -> None:
+    (waiting,) = clawmem("review", "list", "--json").data["proposals"]
+    done = clawmem("review", "approve", waiting["id"], "--beside", "--reason", "two registers", "--json").data
+    assert [link["type"] for one in done["facts"] for link in one.get("links", [])] == ["beside"]
+    assert shown(clawmem) == {"Oslo": [], "Bergen": []}
+    assert "conflict" not in clawmem("context", "where was Dana born?").out
+    assert clawmem("doctor").code == 0
+    # A third value contradicts both.
+    rome = clawmem("remember", "Dana was born in Rome.", *TRIPLE, "--object", "Rome", "--json").data["facts"][0]["id"]
+    assert shown(clawmem) == {"Oslo": [rome], "Bergen": [rome], "Rome": sorted(sides)}
+    clawmem("retract", rome)
+    assert clawmem("undo", done["commit"]).code == 0
+    assert shown(clawmem) == {"Oslo": [sides[1]], "Bergen": [sides[0]]}
+    assert clawmem("link", sides[0], sides[1], "--type", "beside").code == 2
+
+
+@pytest.mark.parametrize("change", [("supersede", "Dana was born in Bergen."), ("retract",)])
+def test_a_change_of_one_side_by_a_person_answers_the_question(
+    change: tuple[str, ...], clawmem: Command, sides: tuple[str, str], vault_root: Path
+) -> None:
+    verb, *words = change
+    commit = clawmem(verb, sides[0], *words, "--json").data["commit"]
+    assert question(clawmem) == ("rejected", list(sides))
+    (one,) = clawmem("review", "list", "--all", "--json").data["proposals"]
+    assert one["decided"]["winner"] == sides[1]
+    assert one["decided"]["reason"] == f"decided by {verb}"
+    assert one["decided"]["by"] == "Ada Person <ada@example.org>"
+    assert shown(clawmem) == {"Bergen": []}
+    assert clawmem("undo", commit).code == 0
+    assert question(clawmem)[0] == "open"
+
+
+def test_a_new_word_that_contradicts_too_keeps_the_question_open(clawmem: Command, sides: tuple[str, str]) -> None:
+    words = ("Dana was born in Rome.", "--object", "Rome")
+    new = clawmem("supersede", sides[1], *words, "--json").data["facts"][0]["id"]
+    assert question(clawmem) == ("open", [sides[0], new])
+    (one,) = clawmem("review", "list", "--json").data["proposals"]
+    assert one["says"] == "Dana was born in Rome. (instead of: Dana was born in Oslo.)"
+    assert clawmem("review", "approve", one["id"]).code == 0
+    assert shown(clawmem) == {"Rome": []}
+
+
+def test_who_may_not_decide_does_not_answer_it(clawmem: Command, sides: tuple[str, str]) -> None:
+    clawmem("config", "set", "review.routes", "kind:conflict ben@example.org")
+    assert clawmem("supersede", sides[0], "Dana was born in Bergen.").code == 0
+    assert question(clawmem)[0] == "open"
