@@ -11,7 +11,7 @@ from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted
-from clawmem.model.wiki.gates import passes
+from clawmem.model.wiki.gates import failed_gates, passes
 from clawmem.wiki.check_gates import GatedFact, gate_entity, gate_fact
 from clawmem.wiki.check_pages import check_pages
 from clawmem.wiki.compile import build_wiki
@@ -91,8 +91,9 @@ def site(call: Call, folder: str) -> Answer:
 
 def _lines(gated: GatedFact, explain: bool) -> list[str]:
     passed = passes(gated.results)
-    failed = "; ".join(f"{one.gate}: {one.reason}" for one in gated.results if not one.passed)
-    verdict = "passes" if passed else f"does not pass ({failed})" if not explain else "does not pass"
+    verdict = (
+        "passes" if passed else f"does not pass ({failed_gates(gated.results)})" if not explain else "does not pass"
+    )
     lines = [f"{fact_line(gated.placed.fact, gated.placed.entity)}  {verdict}"]
     if explain:
         lines += [f"  {'yes' if one.passed else 'no '}  {one.gate}: {one.reason}" for one in gated.results]
