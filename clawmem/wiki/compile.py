@@ -13,13 +13,14 @@ from typing import NamedTuple
 from clawmem import __version__
 from clawmem.errors import Unreadable
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
-from clawmem.index.search.lookup import entities, entity_names
+from clawmem.index.search.lookup import by_ids, entities, entity_names
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.pages.summary import generated_part, own_text, with_generated
+from clawmem.model.records.accesses import ACCESSES_PATH, parse_accesses
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, name_of_path
@@ -180,6 +181,8 @@ def _changed_names(
     changed |= entities_citing(work.index, {path[7:-6] for path in paths if path.startswith("ledger/")})
     if any(path.startswith("review/") for path in paths):
         changed |= entities_disputed(work.index) | {name for name, entry in last.pages.items() if entry.conflicts}
+    if ACCESSES_PATH in paths:
+        changed |= _accessed(work, last.head, head)
     changed |= _renamed(work, last, titles, names)
     if _today(work) != last.day:
         changed |= {name for name, entry in last.pages.items() if entry.due is not None and entry.due <= _today(work)}
@@ -203,6 +206,15 @@ def _changed_facts(work: WriteScope, old: str, new: str, paths: Iterable[str]) -
     except Unreadable:
         return None
     return found
+
+
+def _accessed(work: WriteScope, old: str, new: str) -> set[str]:
+    """Return the entities of the facts whose accesses differ between two commits: what is used is not stale."""
+    before, after = (
+        parse_accesses(work.vault.contents_at(commit, [ACCESSES_PATH])[ACCESSES_PATH]) for commit in (old, new)
+    )
+    differ = [fact_id for fact_id in before.keys() | after.keys() if before.get(fact_id) != after.get(fact_id)]
+    return {one.entity for one in by_ids(work.index, differ).values()}
 
 
 def _facts_in(data: bytes | None, path: str) -> dict[str, Fact]:

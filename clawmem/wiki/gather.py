@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from clawmem.index.search.lookup import PlacedFact, facts_of
+from clawmem.index.tables.accesses import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
 from clawmem.memory.facts.gates import gate_context as gate_context
@@ -60,7 +61,7 @@ def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -
     doubtful = _doubtful(current, judged)
     held_back = len(current) - len(claims) - len(doubtful)
     page = EntityPage(entity_page(name), entity, claims, conflicts, doubtful, held_back=held_back)
-    return page, _entry(page, current, context)
+    return page, _entry(page, counted_facts(index, current), context)
 
 
 def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulClaim, ...]:

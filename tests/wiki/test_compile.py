@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 from clawmem.errors import ClawmemError
 from clawmem.governance.claims import confirm
 from clawmem.memory.entities.entities import rename_entity
+from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.wiki_state import STATE
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import check_pages
@@ -247,6 +250,24 @@ def test_a_premise_that_does_not_hold_any_more_says_so(vault: Vault, caller: Cal
     assert f"  - Since The database is Postgres 14 ({db}) (withdrawn): a default of 14\n" in shown
     assert f"  - Since The crew has three people ({crew}) (replaced by {new})\n" in shown
     assert f"  - Since The database is Postgres 14 ({db}) (withdrawn)\n" in shown
+
+
+def test_a_fact_that_is_used_is_not_stale(vault: Vault, caller: Caller) -> None:
+    fact = add(vault, caller, "The tool exits with 3.", BOAT, trust="tool", confidence=0.9, source="tool:make")
+    other = add(vault, caller, "The tool returns 3.", BOAT, trust="tool", source="tool:ninja")
+    link(vault, fact, "supports", other, caller)
+    build_wiki(vault, caller)
+    assert "- The tool exits with 3." in page(vault, BOAT)
+    later = caller._replace(now=caller.now + timedelta(days=190))
+    build_wiki(vault, later)
+    assert "## In doubt\n\n- The tool exits with 3." in page(vault, BOAT)
+    record_access(vault, stamp(later.now), [fact])
+    fold_accesses(vault, later)
+    build_wiki(vault, later)
+    assert "In doubt" not in page(vault, BOAT)
+    latest = caller._replace(now=later.now + timedelta(days=190))
+    build_wiki(vault, latest)
+    assert "In doubt" in page(vault, BOAT)
 
 
 def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller, clawmem: Command) -> None:

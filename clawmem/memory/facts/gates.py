@@ -10,6 +10,7 @@ from clawmem.index.search.graph import facts_linking_to
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.search.sittings import events_by_id
+from clawmem.index.tables.accesses import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, Fact
@@ -68,8 +69,8 @@ def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> J
     sources = events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})
     confirming = _confirming(index, facts)
     results = {}
-    for fact, entity in placed:
-        stale = stale_reason(fact, context.caller.now, context.stale_days, sources)
+    for used, (fact, entity) in zip(counted_facts(index, facts), placed, strict=True):
+        stale = stale_reason(used, context.caller.now, context.stale_days, sources)
         cited = fact.source_event in sources
         evidence = GateEvidence(entity, against.get(fact.id, ()), stale, cited, confirming.get(fact.id, ()))
         results[fact.id] = gate_results(fact, evidence, context.limits, moment)
