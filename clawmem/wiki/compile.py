@@ -27,6 +27,7 @@ from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.wiki.links import PageNames, WrittenLink, links_in, outside_markers, page_names, resolved
 from clawmem.model.wiki.markdown import render_entity, render_index, render_topic
+from clawmem.model.wiki.mending import dead_targets, link_targets, mended
 from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, title_of_text, topic_page
 from clawmem.model.wiki.page import EntityPage, HandLinks, PageEntry, PageLink, TopicPage
 from clawmem.vault.state.wiki_state import WikiState, read_wiki_state, write_wiki_state
@@ -343,7 +344,25 @@ def page_writes(work: WriteScope, plan: BuildPlan, reports: Iterable[str] = ()) 
         text = plan.texts.get(path) or work.text(path)
         if generated_part(text) is not None:
             writes[path] = with_generated(text, GONE).encode() if own_text(text) else None
+    if None in writes.values():
+        writes.update(_mended_reports(work, plan, writes))
     return {path: data for path, data in writes.items() if data != work.read(path)}
+
+
+def _mended_reports(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    """Return the reports with links to pages that a build removes: they lead to the page of the entity's present name,
+    or only their words stay."""
+    names = page_names(path for path in {*_files(work, FOLDER), *writes} if writes.get(path, b"") is not None)
+    targets = link_targets(titles_of(entities(work.index)).entities.values(), plan.topics, {})
+    found: dict[str, bytes | None] = {}
+    for path in _files(work, REPORTS):
+        text = plan.texts.get(path) or work.text(path)
+        part = generated_part(text) or ""
+        after, _ = mended(part, dead_targets(path, part, names, targets), names, unlink=True)
+        if after != part:
+            refuse_conflict_markers(text, path)
+            found[path] = with_generated(text, after).encode()
+    return found
 
 
 def _files(work: WriteScope, folder: str) -> list[str]:

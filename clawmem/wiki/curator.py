@@ -85,11 +85,10 @@ class Curation(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What a run found: what needs a person, stale facts that would be on the wiki otherwise, and open conflicts."""
+    """What a run found: what needs a person, and stale facts that would be on the wiki otherwise."""
 
     findings: list[WikiFinding]
     stale: tuple[StaleClaim, ...]
-    conflicts: tuple[WikiConflict, ...]
 
 
 class _Built(NamedTuple):
@@ -148,21 +147,14 @@ def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
     titles = titles_of(entities(work.index))
     pages = _texts(work, plan)
     names, targets = page_names(pages), _targets(plan, pages, titles)
-    found = [one for path, text in pages.items() for one in dead_targets(path, _checked(path, text), names, targets)]
+    found = [one for path, text in pages.items() for one in dead_targets(path, outside_markers(text), names, targets)]
     others = page_names(other_files(work.vault)) if found else {}
     dead = tuple(one for one in found if resolved(one.page, one.link, others) is None)
     return _Built(plan, pages, titles, dead)
 
 
-def _checked(path: str, text: str) -> str:
-    """Return the part of a page whose links may be dead: a build does not write older reports anew."""
-    return text if path.startswith(f"{REPORTS}/") else outside_markers(text)
-
-
 def _mended(work: WriteScope, built: _Built) -> _Built:
-    """Return the build after the dead links with one possible target lead to it, if there are any.
-
-    In reports, other dead links become words."""
+    """Return the build after the dead links that people wrote and that have one possible target lead to it."""
     names = page_names(built.texts)
     done: list[MendedLink] = []
     changed: dict[str, str] = {}
@@ -170,7 +162,7 @@ def _mended(work: WriteScope, built: _Built) -> _Built:
         text = built.texts[path]
         refuse_conflict_markers(text, path)
         on_page = [one for one in built.dead if one.page == path]
-        after, links = mended(text, on_page, names, unlink=path.startswith(f"{REPORTS}/"))
+        after, links = mended(text, on_page, names)
         if after != text:
             changed[path] = after
             done += links
@@ -220,7 +212,7 @@ def _find(work: WriteScope, built: _Built) -> _Found:
         *stale_findings(stale),
         *_long_pages(work, context, built, pages),
     ]
-    return _Found(findings, stale, _conflicts(work, context, built))
+    return _Found(findings, stale)
 
 
 def _stale(work: WriteScope, context: GateContext, facts: Sequence[PlacedFact]) -> tuple[StaleClaim, ...]:
@@ -273,7 +265,8 @@ def _long_pages(
     return [one for one in found if one is not None]
 
 
-def _conflicts(work: WriteScope, context: GateContext, built: _Built) -> tuple[WikiConflict, ...]:
+def _conflicts(work: WriteScope, built: _Built) -> tuple[WikiConflict, ...]:
+    context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
     found: dict[tuple[str, ...], WikiConflict] = {}
     for name, entry in sorted(built.plan.entries.items()):
         if entry.conflicts:
@@ -334,7 +327,7 @@ def _report(
         week,
         day,
         changes,
-        found.conflicts,
+        _conflicts(work, built),
         found.stale,
         built.mended,
         (*read_proposals(work.vault, work.read).open, *fresh),

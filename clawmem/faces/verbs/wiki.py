@@ -88,7 +88,7 @@ def curate(call: Call, week: str | None, dry_run: bool) -> Answer:
     lines = [f"{would} {done.report}"] if done.report else [f"No new report for {done.week}."]
     lines += [f"{would} {counted(len(done.pages), 'other page')}"] if done.pages else []
     for one in done.mended:
-        lines.append(f"{one.page}: '{one.target}' " + (f"leads to {one.to}" if one.to else "becomes plain words"))
+        lines.append(f"{one.page}: '{one.target}' leads to {one.to} now")
     lines += [_finding_line(one, dry_run) for one in done.findings]
     return Answer(data, lines, notices=done.notices)
 
@@ -195,7 +195,7 @@ VERB = {
             "week": str,
             "report": (str, None),
             "pages": [str],
-            "mended": [{"page": str, "target": str, "to": (str, None)}],
+            "mended": [{"page": str, "target": str, "to": str}],
             "findings": [
                 {
                     "rule": set(RULES),

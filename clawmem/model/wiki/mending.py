@@ -16,12 +16,11 @@ LinkTargets = Mapping[str, frozenset[str]]
 
 
 class MendedLink(NamedTuple):
-    """A link that got another target: the page that it is on, the former target, and the page to which it leads now,
-    or None if only its words stay."""
+    """A link that got another target: the page that it is on, the former target, and the page to which it leads now."""
 
     page: str
     target: str
-    to: str | None
+    to: str
 
 
 class DeadTarget(NamedTuple):
@@ -83,7 +82,7 @@ def mended(
     written = {
         one.link: None if to is None else target_on(one.page, to, one.link.wiki, names) for one, to in chosen.items()
     }
-    done = [MendedLink(one.page, one.link.target, to) for one, to in chosen.items()]
+    done = [MendedLink(one.page, one.link.target, to) for one, to in chosen.items() if to is not None]
     return with_targets(text, written), done
 
 

@@ -175,8 +175,6 @@ def _side(place: FactPlace, path: str) -> str:
 
 def _mended(one: MendedLink, path: str) -> str:
     on = f"[{markdown_text(one.page)}]({relative_link(path, one.page).replace(' ', '%20')})"
-    if one.to is None:
-        return f"- On {on}, '{markdown_text(one.target)}' led nowhere; its words stay."
     to = f"[{markdown_text(one.to)}]({relative_link(path, one.to).replace(' ', '%20')})"
     return f"- On {on}, '{markdown_text(one.target)}' leads to {to} now."
 
