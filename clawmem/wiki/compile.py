@@ -13,11 +13,12 @@ from typing import NamedTuple
 from clawmem import __version__
 from clawmem.errors import Unreadable
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
-from clawmem.index.search.lookup import by_ids, entities, entity_names
+from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, facts_containing
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.further_evidence import ALSO_FROM, further_events
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.pages.summary import generated_part, own_text, with_generated
 from clawmem.model.records.accesses import ACCESSES_PATH, parse_accesses
@@ -179,7 +180,8 @@ def _changed_names(
     if facts is None:
         return names
     changed |= entities_beside(work.index, facts)
-    changed |= entities_citing(work.index, {path[7:-6] for path in paths if path.startswith("ledger/")})
+    days = {path[7:-6] for path in paths if path.startswith("ledger/")}
+    changed |= entities_citing(work.index, days) | _also_citing(work, days)
     if any(path.startswith("review/") for path in paths):
         changed |= entities_disputed(work.index) | {name for name, entry in last.pages.items() if entry.conflicts}
     if ACCESSES_PATH in paths:
@@ -207,6 +209,12 @@ def _changed_facts(work: WriteScope, old: str, new: str, paths: Iterable[str]) -
     except Unreadable:
         return None
     return found
+
+
+def _also_citing(work: WriteScope, days: Collection[str]) -> set[str]:
+    """Return the entities with facts whose further evidence is of some days."""
+    rows = facts_containing(work.index, f'"{ALSO_FROM}"') if days else []
+    return {one.entity for one in rows if any(event_day(work.index, each) in days for each in further_events(one.fact))}
 
 
 def _accessed(work: WriteScope, old: str, new: str) -> set[str]:

@@ -14,6 +14,7 @@ from clawmem.index.tables.accesses import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, Fact
+from clawmem.model.facts.further_evidence import further_events
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.lifecycle.staleness import stale_reason
@@ -25,7 +26,7 @@ from clawmem.model.wiki.gates import (
     GateEvidence,
     GateLimits,
     GateResult,
-    confirming_facts,
+    confirming,
     gate_results,
     needs_confirmation,
 )
@@ -67,12 +68,12 @@ def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> J
     premises = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
     others = by_ids(index, sorted(premises | {other for found in against.values() for other in found}))
     sources = events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})
-    confirming = _confirming(index, facts)
+    others_say = _confirming(index, facts)
     results = {}
     for used, (fact, entity) in zip(counted_facts(index, facts), placed, strict=True):
         stale = stale_reason(used, context.caller.now, context.stale_days, sources)
         cited = fact.source_event in sources
-        evidence = GateEvidence(entity, against.get(fact.id, ()), stale, cited, confirming.get(fact.id, ()))
+        evidence = GateEvidence(entity, against.get(fact.id, ()), stale, cited, others_say.get(fact.id, ()))
         results[fact.id] = gate_results(fact, evidence, context.limits, moment)
     return JudgedFacts(results, against, others)
 
@@ -87,6 +88,7 @@ def _confirming(index: Index, facts: Sequence[Fact]) -> dict[str, tuple[str, ...
         linked[target].append(placed.fact.id)
     found = by_ids(index, sorted({one for ids in linked.values() for one in ids}))
     cited = {one.fact.source_event for one in found.values()} | {fact.source_event for fact in asking}
-    events = events_by_id(index, {event for event in cited if event is not None}) if found else {}
-    others = {fact.id: [found[one].fact for one in set(linked[fact.id]) & found.keys()] for fact in asking}
-    return {fact.id: confirming_facts(fact, others[fact.id], events) for fact in asking}
+    cited |= {event for fact in asking for event in further_events(fact)}
+    events = events_by_id(index, {event for event in cited if event is not None})
+    others_by_id = {fact.id: [found[one].fact for one in set(linked[fact.id]) & found.keys()] for fact in asking}
+    return {fact.id: confirming(fact, others_by_id[fact.id], events) for fact in asking}

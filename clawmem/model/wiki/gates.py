@@ -1,7 +1,7 @@
 """Gates: which facts enter the wiki or may be promoted to an organisation, each verdict with its reason.
 
 `gate_results` is pure. Its caller supplies what a fact does not say itself, as a `GateEvidence`: the entity, the facts
-that contradict it, why it is stale, whether its source event exists, and the facts that confirm it. A caller with an
+that contradict it, why it is stale, whether its source event exists, and what confirms it. A caller with an
 index gets all verdicts at once from `clawmem.memory.facts.gates.judge`, and the thresholds of the settings from
 `gate_context`. A caller without one fills in a `GateEvidence` and takes `GateLimits()`, the defaults::
 
@@ -9,7 +9,7 @@ index gets all verdicts at once from `clawmem.memory.facts.gates.judge`, and the
     if not passes(results):
         refuse(failed_gates(results))
 
-A missing key of the evidence never lets a fact pass: no event counts as cited, and no other fact as a confirmation.
+A missing key of the evidence never lets a fact pass: no event counts as cited, and nothing as a confirmation.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, is_given_by_person
+from clawmem.model.facts.further_evidence import further_events
 from clawmem.model.facts.validity import untrue_reason
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
@@ -44,7 +45,7 @@ class GateEvidence(NamedTuple):
     """What the gates need to know about a fact beside itself.
 
     `against` are the ids of facts that contradict it, `stale` is why it is stale, and `cited` says whether its source
-    event exists. `confirming` are the ids of facts from other sources that say the same (`confirming_facts`)."""
+    event exists. `confirming` are the ids of events and facts from other sources that say the same (`confirming`)."""
 
     entity: str
     against: Collection[str] = ()
@@ -91,20 +92,27 @@ def needs_confirmation(fact: Fact) -> bool:
     return fact.trust != "user" and not is_given_by_person(fact) and not is_approved(fact)
 
 
-def confirming_facts(fact: Fact, linked: Iterable[Fact], events: Mapping[str, Event]) -> tuple[str, ...]:
-    """Return the ids of the linked facts that confirm a fact, each from a source of its own.
+def confirming(fact: Fact, linked: Iterable[Fact], events: Mapping[str, Event]) -> tuple[str, ...]:
+    """Return the ids of the events and of the linked facts that confirm a fact, each from a source of its own.
 
-    `linked` are the facts that it merged, and those that a `supports` link connects with it, either way. A fact counts
-    if it is current or was merged, and if no other one of them, nor the fact itself, has the same source: the session
-    of its event, else the event, else who stored it. `events` are the source events by id."""
+    The events are those of its further evidence. `linked` are the facts that it merged, and those that a `supports`
+    link connects with it, either way. An event counts if it was not revoked, a fact if it is current or was merged, and
+    each only if nothing else, nor the fact itself, has the same source: the session of its event, else the event, else
+    who stored it. `events` are the source events by id."""
     known = {_source(fact, events)}
+    again = [fact._replace(id=one, source_event=one) for one in further_events(fact) if _counts(events.get(one))]
+    others = [one for one in linked if one.id != fact.id and (one.is_current or one.superseded_by == fact.id)]
     found = []
-    for one in sorted(linked, key=lambda other: (other.timestamp, other.id)):
+    for one in (*again, *sorted(others, key=lambda other: (other.timestamp, other.id))):
         source = _source(one, events)
-        if one.id != fact.id and (one.is_current or one.superseded_by == fact.id) and source not in known:
+        if source not in known:
             known.add(source)
             found.append(one.id)
     return tuple(found)
+
+
+def _counts(event: Event | None) -> bool:
+    return event is not None and not (event.metadata or {}).get("revoked")
 
 
 def _source(fact: Fact, events: Mapping[str, Event]) -> tuple[str, str | None]:
@@ -155,11 +163,11 @@ def _uncontradicted(against: Collection[str]) -> tuple[bool, str]:
     return not against, f"it is in conflict with {', '.join(sorted(against))}" if against else "nothing contradicts it"
 
 
-def _confirmed(fact: Fact, confirming: Collection[str], sources: int) -> tuple[bool, str]:
+def _confirmed(fact: Fact, others: Collection[str], sources: int) -> tuple[bool, str]:
     """A person's own statement needs no second source: the person is who would confirm it."""
     if not needs_confirmation(fact):
         stated = fact.trust == "user" or is_given_by_person(fact)
         return True, "a person stated it" if stated else "a person approved it"
-    found = 1 + len(confirming)
-    named = f", with {', '.join(sorted(confirming))}" if confirming else ""
+    found = 1 + len(others)
+    named = f", with {', '.join(sorted(others))}" if others else ""
     return found >= sources, f"it has {found} source{'' if found == 1 else 's'}{named}, the least is {sources}"

@@ -5,8 +5,11 @@ from clawmem.index.search.lookup import facts_of
 from clawmem.memory.facts.gates import gate_context, judge
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.model.records.event import Event, event_to_line
 from clawmem.vault.vault import Vault
 
 JANE = "areas/people/jane"
@@ -38,3 +41,19 @@ def test_a_supporting_fact_of_another_source_confirms_both(vault: Vault, caller:
     }
     retract(vault, other, caller)
     assert confirmed(vault, caller) == {}
+
+
+def test_what_is_said_again_in_another_session_is_confirmed(vault: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="cli")
+    events = ["evt_00000001", "evt_00000002"]
+    at = "2026-11-20T08:00:00Z"
+    lines = (event_to_line(Event(one, at, "assistant", "It exits with 3.", session=one)) for one in events)
+    with writing(vault, caller, "test") as work:
+        work.commit([Change("test", {"ledger/2026-11-20.jsonl": "".join(f"{one}\n" for one in lines).encode()})])
+    record = {"entity": JANE, "fact": "The tool exits with 3.", "trust": "agent", "confidence": 0.9, "source": "chat"}
+    ids = set()
+    for event in events:
+        done = remember(vault, [draft_from_record({**record, "source_event": event}, caller.now)], agent)
+        ids.add(done.facts[0].fact.id)
+    (fact,) = ids
+    assert confirmed(vault, caller) == {fact: f"it has 2 sources, with {events[1]}, the least is 2"}

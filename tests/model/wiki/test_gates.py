@@ -3,8 +3,9 @@
 import pytest
 
 from clawmem.model.facts.fact import Fact, FactLink
+from clawmem.model.lifecycle.reinforce import reinforce
 from clawmem.model.records.event import Event
-from clawmem.model.wiki.gates import GATES, GateEvidence, GateLimits, confirming_facts, gate_results, passes
+from clawmem.model.wiki.gates import GATES, GateEvidence, GateLimits, confirming, gate_results, passes
 
 NOW = "2026-11-21T10:00:00Z"
 STATED = Fact("fact_00000001", "Jane prefers tea.", "preference", "2026-11-20T08:00:00Z", "user", trust="user")
@@ -43,7 +44,25 @@ def test_a_confirmation_has_a_source_of_its_own() -> None:
     merged = typed._replace(id="fact_7", status="superseded", superseded_by=LEARNED.id, source="tool")
     elsewhere = merged._replace(id="fact_8", superseded_by="fact_9", source="letter")
     linked = (LEARNED, same_session, other_session, again, typed, withdrawn, merged, elsewhere)
-    assert confirming_facts(LEARNED, linked, events) == ("fact_3", "fact_5", "fact_7")
+    assert confirming(LEARNED, linked, events) == ("fact_3", "fact_5", "fact_7")
+
+
+def test_a_repetition_in_another_session_confirms() -> None:
+    def event(event_id: str, session: str, **more: object) -> Event:
+        return Event(event_id, "2026-11-20T08:00:00Z", "user", "Jane prefers tea.", session=session, metadata=more)
+
+    said = [
+        event("evt_1", "s1"),
+        event("evt_2", "s1"),
+        event("evt_3", "s2"),
+        event("evt_4", "s3", revoked="2026-11-21"),
+    ]
+    known = LEARNED
+    for one in said[1:]:
+        known = reinforce(known, LEARNED._replace(id="fact_2", source_event=one.id))
+    assert confirming(known, (), {one.id: one for one in said}) == ("evt_3",)
+    assert confirming(known, (), {}) == ()
+    assert reinforce(STATED, LEARNED).metadata is None
 
 
 @pytest.mark.parametrize(
