@@ -81,7 +81,7 @@ def _curate(done: Curation | None, explain: bool) -> Report:
     details = tuple(
         f"{one.finding.rule:<16}  {sentence(one.finding.says, one.finding.why)} ({one.outcome})" for one in shown
     )
-    return Report({"report": done.report if done else None, "curated": filed}, tuple(lines), details)
+    return Report({"wiki_report": done.report if done else None, "wiki_proposals": filed}, tuple(lines), details)
 
 
 def _learn(done: LearnResult | None, explain: bool) -> Report:
@@ -247,4 +247,4 @@ GUARDRAILS = Reporter({"guardrails": [str]}, _guardrails)
 UPKEEP = Reporter({"repacked": bool}, _upkeep)
 EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)
 WIKI = Reporter({"wiki": int}, _wiki)
-CURATE = Reporter({"report": (str, None), "curated": [str]}, _curate)
+CURATE = Reporter({"wiki_report": (str, None), "wiki_proposals": [str]}, _curate)
