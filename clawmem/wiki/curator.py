@@ -39,6 +39,7 @@ from clawmem.model.wiki.curation import (
     dead_link_findings,
     duplicate_claims,
     duplicate_entities,
+    filed_findings,
     long_page,
     page_findings,
     proposal_of,
@@ -154,11 +155,13 @@ def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
 
 
 def _mended(work: WriteScope, built: _Built) -> _Built:
-    """Return the build after the dead links that people wrote and that have one possible target lead to it."""
+    """Return the build after the dead links that people wrote and that have one possible target lead to it.
+
+    A page that cannot be read stays as it is."""
     names = page_names(built.texts)
     done: list[MendedLink] = []
     changed: dict[str, str] = {}
-    for path in dict.fromkeys(one.page for one in built.dead):
+    for path in dict.fromkeys(one.page for one in built.dead if one.page not in work.transaction.unreadable):
         text = built.texts[path]
         refuse_conflict_markers(text, path)
         on_page = [one for one in built.dead if one.page == path]
@@ -282,12 +285,13 @@ def _filing(
     filed = read_proposals(work.vault, work.read).proposals
     names = {alias: entity.name for entity in titles.entities.values() for alias in entity.aliases}
     waiting = {target.id: one.id for one in filed if one.status == OPEN for target in one.targets}
+    known = filed_findings(filed, names)
     most = work.vault.settings.whole("wiki.curator.proposals")
     taken = {one.id for one in filed}
     done: list[CuratedFinding] = []
     fresh: list[Proposal] = []
     for one in findings:
-        before = settled(one, filed, names)
+        before = settled(one, known, names)
         other = next((waiting[fact.id] for fact in one.targets if fact.id in waiting), None)
         if before is not None:
             done.append(CuratedFinding(one, _OUTCOMES[before.status], before.id))

@@ -317,3 +317,15 @@ def test_a_run_files_no_more_than_its_limit(vault: Vault, caller: Caller) -> Non
     outcomes = [one.outcome for one in curate(vault, caller).findings if one.finding.rule == "dead-link"]
     assert outcomes.count(FILED) == 2 and outcomes.count("waits") == 2
     assert len([one for one in list_proposals(vault).proposals if one.status == OPEN]) == 4
+
+
+def test_a_page_that_cannot_be_read_stays_as_it_is(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    rename_entity(vault, BOAT, "ship", caller)
+    bad = b"[[boat]] \xff\n"
+    (vault.root / "wiki/bad.md").write_bytes(bad)
+    write(vault, "wiki/good.md", "[[boat]]\n")
+    done = curate(vault, caller)
+    assert (vault.root / "wiki/bad.md").read_bytes() == bad and any("bad.md" in one for one in done.notices)
+    assert read(vault, "wiki/good.md") == "[[ship|boat]]\n"

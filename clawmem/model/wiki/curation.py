@@ -71,6 +71,10 @@ class WikiFinding(NamedTuple):
     line: PageLine | None = None
 
 
+FiledFindings = Mapping[tuple[str, ...], Sequence[Proposal]]
+"""Proposals of findings, by the rule and what they are about."""
+
+
 class StaleClaim(NamedTuple):
     """A fact that only its staleness keeps from the wiki, its entity, and the reason."""
 
@@ -299,16 +303,23 @@ def sentence(says: str, why: str) -> str:
     return f"{says}{'' if says.endswith(('.', '!', '?')) else '.'} {why}"
 
 
-def settled(finding: WikiFinding, filed: Iterable[Proposal], names: Mapping[str, str]) -> Proposal | None:
-    """Return the proposal of the same finding that waits, that a person rejected, or that was approved for the same
-    state; None if it is to be filed. `names` are the present names of entities by their former ones."""
-    about = _key(finding.rule, finding.about, names)
+def filed_findings(filed: Iterable[Proposal], names: Mapping[str, str]) -> FiledFindings:
+    """Return the proposals of findings by what they are about.
+
+    `names` are the present names of entities by their former ones."""
+    found: dict[tuple[str, ...], list[Proposal]] = {}
     for one in filed:
         held = (one.details or {}).get(FINDING)
-        if one.kind != KIND or not isinstance(held, Mapping) or not isinstance(held.get("about"), list):
-            continue
-        same = _key(str(held.get("rule")), held["about"], names) == about
-        if same and (one.status != APPROVED or held.get("state", "") == finding.state):
+        if one.kind == KIND and isinstance(held, Mapping) and isinstance(held.get("about"), list):
+            found.setdefault(_key(str(held.get("rule")), held["about"], names), []).append(one)
+    return found
+
+
+def settled(finding: WikiFinding, filed: FiledFindings, names: Mapping[str, str]) -> Proposal | None:
+    """Return the proposal of the same finding that waits, that a person rejected, or that was approved for the same
+    state; None if it is to be filed."""
+    for one in filed.get(_key(finding.rule, finding.about, names), ()):
+        if one.status != APPROVED or (one.details or {})[FINDING].get("state", "") == finding.state:
             return one
     return None
 

@@ -3,7 +3,7 @@
 import pytest
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, ReviewDecision, proposal_path
+from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision, proposal_path
 from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
 from clawmem.model.records.entity import Entity
 from clawmem.model.wiki.curation import (
@@ -12,6 +12,7 @@ from clawmem.model.wiki.curation import (
     WrittenPage,
     duplicate_claims,
     duplicate_entities,
+    filed_findings,
     long_page,
     page_findings,
     plain_name,
@@ -24,6 +25,10 @@ from clawmem.model.wiki.curation import (
 AT = "2026-11-20T08:00:00Z"
 TEA = Fact("fact_00000001", "Jane prefers the tea.", "preference", AT, "user", trust="user")
 JANE = "areas/people/jane"
+
+
+def before(finding: WikiFinding, filed: Proposal, names: dict[str, str]) -> Proposal | None:
+    return settled(finding, filed_findings([filed], names), names)
 
 
 def claims(*facts: Fact) -> list[tuple[str, ...]]:
@@ -118,13 +123,13 @@ def test_a_finding_is_settled_by_an_open_a_rejected_or_the_same_approved_proposa
     finding = WikiFinding("stale", ("fact_00000001",), "Confirm it", "It is stale.", state="2026-11-01")
     filed = proposal_of(finding, AT, None, ())
     decided = ReviewDecision("Ada <ada@example.org>", AT)
-    assert settled(finding, [filed], {}) == filed and filed.status == OPEN
+    assert before(finding, filed, {}) == filed and filed.status == OPEN
     rejected, approved = (filed._replace(status=status, decided=decided) for status in (REJECTED, APPROVED))
     later = finding._replace(state="2027-06-01")
-    assert settled(later, [rejected], {}) == rejected
-    assert settled(finding, [approved], {}) == approved
-    assert settled(later, [approved], {}) is None
-    assert settled(finding._replace(rule="orphan"), [filed], {}) is None
+    assert before(later, rejected, {}) == rejected
+    assert before(finding, approved, {}) == approved
+    assert before(later, approved, {}) is None
+    assert before(finding._replace(rule="orphan"), filed, {}) is None
     assert proposal_of(finding, "2026-12-01T00:00:00Z", "cli", ()).id == filed.id != proposal_of(later, AT, None, ()).id
 
 
@@ -132,8 +137,8 @@ def test_a_rejection_holds_after_an_entity_was_renamed() -> None:
     finding = WikiFinding("duplicate-entity", ("projects/a", "projects/b"), "Merge", "Both.")
     filed = proposal_of(finding, AT, None, ())
     renamed = finding._replace(about=("projects/b", "projects/c"))
-    assert settled(renamed, [filed], {}) is None
-    assert settled(renamed, [filed], {"projects/a": "projects/c"}) == filed
+    assert before(renamed, filed, {}) is None
+    assert before(renamed, filed, {"projects/a": "projects/c"}) == filed
 
 
 def test_proposals_are_read_back() -> None:
