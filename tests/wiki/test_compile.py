@@ -289,6 +289,7 @@ def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller
     assert "- [The trip](../trip.md): written by hand" in page(vault, "topics/sea")
     assert check_pages(vault) == ((), ())
     assert build_wiki(vault, caller).written == ()
+    assert '"path": "wiki/trip.md", "place": 1, "text": "The trip"' in clawmem("recall", "which trip?", "--json").out
     (vault.root / "wiki/trip.md").unlink()
     build_wiki(vault, caller)
     assert "trip" not in page(vault, BOAT) and "- [Jane](../areas/people/jane.md): written by" in page(vault, BOAT)
