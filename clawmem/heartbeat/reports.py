@@ -35,8 +35,10 @@ from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.records.model_run import cost_line
+from clawmem.model.wiki.curation import sentence
 from clawmem.vault.state.upkeep import UpkeepResult
 from clawmem.wiki.compile import WikiBuild
+from clawmem.wiki.curator import FILED, Curation
 from clawmem.work.condense import CondenseResult
 from clawmem.work.digestion.digest import DigestResult
 from clawmem.work.sessions.notes import FoldedSessions
@@ -65,6 +67,21 @@ def _wiki(done: WikiBuild | None, explain: bool) -> Report:
     """Return the number of wiki pages that were written or removed."""
     pages = len(done.written) + len(done.removed) if done else 0
     return Report({"wiki": pages}, (f"updated {counted(pages, 'page')} of the wiki",) if pages else ())
+
+
+def _curate(done: Curation | None, explain: bool) -> Report:
+    """Return the report of the week, and the proposals that were filed. With `explain`, list every finding."""
+    filed = [one.proposal for one in done.findings if one.outcome == FILED] if done else []
+    mended = done.mended if done else ()
+    lines = [f"wrote the report {done.report}"] if done and done.report else []
+    lines += [f"mended {counted(len(mended), 'link')} of the wiki"] if mended else []
+    wait = "waits" if len(filed) == 1 else "wait"
+    lines += [f"{counted(len(filed), 'finding')} about the wiki {wait}: `clawmem review list`"] if filed else []
+    shown = done.findings if done else ()
+    details = tuple(
+        f"{one.finding.rule:<16}  {sentence(one.finding.says, one.finding.why)} ({one.outcome})" for one in shown
+    )
+    return Report({"wiki_report": done.report if done else None, "wiki_proposals": filed}, tuple(lines), details)
 
 
 def _learn(done: LearnResult | None, explain: bool) -> Report:
@@ -230,3 +247,4 @@ GUARDRAILS = Reporter({"guardrails": [str]}, _guardrails)
 UPKEEP = Reporter({"repacked": bool}, _upkeep)
 EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)
 WIKI = Reporter({"wiki": int}, _wiki)
+CURATE = Reporter({"wiki_report": (str, None), "wiki_proposals": [str]}, _curate)

@@ -28,6 +28,7 @@ from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 from clawmem.wiki.compile import build_wiki
+from clawmem.wiki.curator import curate, is_due
 from clawmem.work.condense import condense
 from clawmem.work.digestion.digest import digest
 from clawmem.work.sessions.notes import fold_sessions
@@ -87,6 +88,7 @@ def _embed_failures(done: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemErr
 _ALWAYS = Due("at every heartbeat", lambda run: True)
 _WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
 _NIGHTLY = Due("once for each day, after promotion.hour", nights_due)
+_WEEKLY = Due("once for each week (ISO 8601, UTC), after it ends", lambda run: is_due(run.vault, run.caller))
 _NARRATING = Due(
     "once for each day, if a model is set", lambda run: run.narrator and not run.dry_run and nights_due(run)
 )
@@ -133,6 +135,9 @@ STEPS = (
          lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
     Step("wiki", "Write the wiki's pages of changed entities.", _NIGHTLY,
          lambda run: build_wiki(run.vault, run.caller, dry_run=run.dry_run, report=run.report), reports.WIKI),
+    # After the pages are written: it reads them.
+    Step("curate", "Report the week, mend the wiki's links, and propose what needs a person.", _WEEKLY,
+         lambda run: curate(run.vault, run.caller, dry_run=run.dry_run), reports.CURATE),
     Step("guardrails", "Refresh the pages of guardrails.", _ALWAYS,
          lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
     Step("upkeep", "Pack the repository.", _WRITING, _upkeep, reports.UPKEEP),

@@ -8,12 +8,12 @@ from clawmem.errors import NotFound
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, entity_exists, facts_of, find_fact
 from clawmem.index.tables.store import Index
+from clawmem.memory.facts.gates import gate_context, judge
 from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.records.caller import Caller
 from clawmem.model.wiki.gates import GateResult
 from clawmem.vault.vault import Vault
-from clawmem.wiki.gather import gate_context, judge
 
 
 class GatedFact(NamedTuple):

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import NamedTuple
 
-from clawmem.index.search.conflicts import conflicting_ids
-from clawmem.index.search.lookup import PlacedFact, by_ids, facts_of
-from clawmem.index.search.rival_values import rows_of_ids
-from clawmem.index.search.sittings import events_by_id
+from clawmem.index.search.lookup import PlacedFact, facts_of
+from clawmem.index.tables.accesses import counted_facts
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.catalog import Catalog
+from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
+from clawmem.memory.facts.gates import gate_context as gate_context
 from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
-from clawmem.model.lifecycle.staleness import stale_reason
-from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
-from clawmem.model.settings.settings import Settings
-from clawmem.model.wiki.gates import FRESH, GateEvidence, GateLimits, GateResult, gate_results, passes
+from clawmem.model.wiki.gates import FRESH, passes
 from clawmem.model.wiki.names import entity_page
 from clawmem.model.wiki.page import DoubtfulClaim, EntityPage, FactPlace, PageEntry, Premise, WikiClaim, WikiConflict
-
-
-class GateContext(NamedTuple):
-    """What the gates depend on beside the facts: thresholds, days until a fact is stale, the catalog, the caller."""
-
-    limits: GateLimits
-    stale_days: int
-    catalog: Catalog
-    caller: Caller
 
 
 class Titles(NamedTuple):
@@ -41,24 +28,6 @@ class Titles(NamedTuple):
     entities: Mapping[str, Entity]
     names: Mapping[str, str]
     subjects: Mapping[str, str]
-
-
-class JudgedFacts(NamedTuple):
-    """Some facts with the verdicts of the gates, the facts that contradict them, and their premises, all by id."""
-
-    results: Mapping[str, tuple[GateResult, ...]]
-    against: Mapping[str, tuple[str, ...]]
-    others: Mapping[str, PlacedFact]
-
-
-def gate_context(settings: Settings, catalog: Catalog, caller: Caller) -> GateContext:
-    """Return the thresholds of the settings."""
-    limits = GateLimits(
-        settings.number("wiki.gates.confidence"),
-        settings.whole("wiki.gates.length"),
-        settings.whole("wiki.gates.sources"),
-    )
-    return GateContext(limits, settings.whole("stale.days"), catalog, caller)
 
 
 def titles_of(entities: Iterable[Entity]) -> Titles:
@@ -79,23 +48,6 @@ def is_on_wiki(name: str) -> bool:
     return owner_of(name) is None and not is_candidate_place(name)
 
 
-def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> JudgedFacts:
-    """Return the verdicts of the gates about some facts."""
-    moment = stamp(context.caller.now)
-    facts = [one.fact for one in placed]
-    rows = rows_of_ids(index, {fact.id for fact in facts if fact.status == ACTIVE})
-    against = conflicting_ids(index, ("",), context.catalog, moment, rows)
-    premises = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
-    others = by_ids(index, sorted(premises | {other for found in against.values() for other in found}))
-    sources = events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})
-    results = {}
-    for fact, entity in placed:
-        stale = stale_reason(fact, context.caller.now, context.stale_days, sources)
-        evidence = GateEvidence(entity, against.get(fact.id, ()), stale, fact.source_event in sources)
-        results[fact.id] = gate_results(fact, evidence, context.limits, moment)
-    return JudgedFacts(results, against, others)
-
-
 def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -> tuple[EntityPage, PageEntry]:
     """Return the page of an entity without its backlinks and topics, and what other pages need to know about it."""
     placed = facts_of(index, name)
@@ -109,7 +61,7 @@ def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -
     doubtful = _doubtful(current, judged)
     held_back = len(current) - len(claims) - len(doubtful)
     page = EntityPage(entity_page(name), entity, claims, conflicts, doubtful, held_back=held_back)
-    return page, _entry(page, current, context)
+    return page, _entry(page, counted_facts(index, current), context)
 
 
 def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulClaim, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -12,12 +13,15 @@ from hypothesis import strategies as st
 from clawmem.errors import ClawmemError
 from clawmem.governance.claims import confirm
 from clawmem.memory.entities.entities import rename_entity
+from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.wiki_state import STATE
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import check_pages
@@ -136,7 +140,7 @@ def test_a_page_that_was_deleted_or_changed_by_hand_is_made_anew(vault: Vault, c
 NAMES = (JANE, "areas/people/tom", BOAT)
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(("add", "add", "add", "supersede", "retract", "link", "rename", "day", "build")),
+        st.sampled_from(("add", "add", "add", "supersede", "retract", "link", "rename", "day", "write", "build")),
         st.integers(0, 5),
         st.integers(0, 5),
     ),
@@ -158,7 +162,6 @@ def test_an_incremental_build_equals_a_full_one(rounds: int, vault: Vault, calle
         (vault.state / STATE).unlink()
         build_wiki(vault, history.caller)
         assert pages(vault) == incremental
-        assert check_pages(vault).dead == ()
 
     compare()
 
@@ -180,6 +183,8 @@ class _History:
             build_wiki(self.vault, self.caller)
         elif step == "rename":
             self._on_entity(one, other)
+        elif step == "write":
+            self._write(one, other)
         elif self.facts:
             self._on_fact(step, self.facts[one % len(self.facts)], self.facts[other % len(self.facts)])
 
@@ -190,6 +195,14 @@ class _History:
             keys |= {"subject": "Jane", "predicate": "lives_in", "object": f"Town {other}"}
         text = f"Jane lives in Town {other}." if one > 2 else f"{named} saw number {len(self.facts)}."
         self.facts.append(add(self.vault, self.caller, text, place, related_entities=[NAMES[other % 3]], **keys))
+
+    def _write(self, one: int, other: int) -> None:
+        places = (f"wiki/{NAMES[one % 3]}.md", "wiki/notes.md", "wiki/topics/sea.md")
+        path = self.vault.root / places[one // 2]
+        before = path.read_text() if path.exists() else ""
+        links = ("[[jane]]", "[[people/tom|Tom]]", "[sea](topics/sea.md)", "[[sea]]", "[boat](../projects/boat.md)", "")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{links[other]}\n" + before if links[other] else before.replace("[[jane]]", "Jane"))
 
     def _on_entity(self, one: int, other: int) -> None:
         path = f"life/{NAMES[one % 3]}/summary.md"
@@ -237,6 +250,51 @@ def test_a_premise_that_does_not_hold_any_more_says_so(vault: Vault, caller: Cal
     assert f"  - Since The database is Postgres 14 ({db}) (withdrawn): a default of 14\n" in shown
     assert f"  - Since The crew has three people ({crew}) (replaced by {new})\n" in shown
     assert f"  - Since The database is Postgres 14 ({db}) (withdrawn)\n" in shown
+
+
+def test_a_fact_that_is_used_is_not_stale(vault: Vault, caller: Caller) -> None:
+    fact = add(vault, caller, "The tool exits with 3.", BOAT, trust="tool", confidence=0.9, source="tool:make")
+    other = add(vault, caller, "The tool returns 3.", BOAT, trust="tool", source="tool:ninja")
+    link(vault, fact, "supports", other, caller)
+    build_wiki(vault, caller)
+    assert "- The tool exits with 3." in page(vault, BOAT)
+    later = caller._replace(now=caller.now + timedelta(days=190))
+    build_wiki(vault, later)
+    assert "## In doubt\n\n- The tool exits with 3." in page(vault, BOAT)
+    record_access(vault, stamp(later.now), [fact])
+    fold_accesses(vault, later)
+    build_wiki(vault, later)
+    assert "In doubt" not in page(vault, BOAT)
+    latest = caller._replace(now=later.now + timedelta(days=190))
+    build_wiki(vault, latest)
+    assert "In doubt" in page(vault, BOAT)
+
+
+def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    add(vault, caller, "The boat is red.", BOAT, tags=["sea"])
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "Jane sails.", tags=["sea"])
+    build_wiki(vault, caller)
+    jane = vault.root / "wiki" / f"{JANE}.md"
+    jane.write_text("She learned knitting on the [[boat|old boat]].\n\n" + jane.read_text())
+    (vault.root / "wiki/trip.md").write_text(
+        "# The trip\n\nWe took the [Boat](projects/boat.md) and the [[topics/sea]].\n"
+    )
+    done = build_wiki(vault, caller)
+    assert set(done.written) == {"wiki/projects/boat.md", "wiki/topics/sea.md"}
+    expected = (
+        "## Mentioned in\n\n- [Jane](../areas/people/jane.md): written by hand\n- [The trip](../trip.md): written by"
+    )
+    assert expected in page(vault, BOAT)
+    assert "- [The trip](../trip.md): written by hand" in page(vault, "topics/sea")
+    assert check_pages(vault) == ((), ())
+    assert build_wiki(vault, caller).written == ()
+    assert '"path": "wiki/trip.md", "place": 1, "text": "The trip"' in clawmem("recall", "which trip?", "--json").out
+    (vault.root / "wiki/trip.md").unlink()
+    build_wiki(vault, caller)
+    assert "trip" not in page(vault, BOAT) and "- [Jane](../areas/people/jane.md): written by" in page(vault, BOAT)
+    hits = clawmem("recall", "who learned knitting?", "--json").data
+    assert "knitting" in json.dumps(hits) and f"wiki/{JANE}.md" in json.dumps(hits)
 
 
 def test_a_dead_link_fails_the_check(vault: Vault, caller: Caller, clawmem: Command) -> None:

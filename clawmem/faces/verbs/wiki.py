@@ -1,4 +1,4 @@
-"""`clawmem wiki build|gate|check|site`."""
+"""`clawmem wiki build|gate|check|curate|site`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted
-from clawmem.model.wiki.gates import passes
+from clawmem.model.wiki.curation import RULES, sentence
+from clawmem.model.wiki.gates import failed_gates, passes
 from clawmem.wiki.check_gates import GatedFact, gate_entity, gate_fact
 from clawmem.wiki.check_pages import check_pages
 from clawmem.wiki.compile import build_wiki
+from clawmem.wiki.curator import FILED, LEFT, OUTCOMES, CuratedFinding
+from clawmem.wiki.curator import curate as curate_act
 from clawmem.wiki.site import gather_site
 from clawmem.wiki.write_site import check_site_folder, write_site
 
@@ -66,6 +69,31 @@ def check(call: Call) -> Answer:
     return Answer(data, lines, exit_code=REFUSED if found.dead else DONE, talk=talk)
 
 
+def curate(call: Call, week: str | None, dry_run: bool) -> Answer:
+    """Build the wiki, mend dead links that have one possible target, file proposals for what needs a person, and write
+    the report of the last week that is over, all in one commit.
+
+    Stale facts, dead links, duplicates, pages that no other page links to, and pages that are too long become
+    proposals: once, and never again after a person rejected them. `review approve` does what a proposal says. The
+    heartbeat does this once a week."""
+    done = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
+    data = {
+        "week": done.week,
+        "report": done.report,
+        "pages": list(done.pages),
+        "mended": [one._asdict() for one in done.mended],
+        "findings": [_finding_data(one) for one in done.findings],
+        "commit": done.commit,
+    }
+    would = "Would write" if dry_run else "Wrote"
+    lines = [f"{would} {done.report}"] if done.report else [f"No new report for {done.week}."]
+    lines += [f"{would} {counted(len(done.pages), 'other page')}"] if done.pages else []
+    for one in done.mended:
+        lines.append(f"{one.page}: '{one.target}' leads to {one.to} now")
+    lines += [_finding_line(one, dry_run) for one in done.findings]
+    return Answer(data, lines, notices=done.notices)
+
+
 def site(call: Call, folder: str) -> Answer:
     """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim,
     search, and a graph.
@@ -93,8 +121,9 @@ def site(call: Call, folder: str) -> Answer:
 
 def _lines(gated: GatedFact, explain: bool) -> list[str]:
     passed = passes(gated.results)
-    failed = "; ".join(f"{one.gate}: {one.reason}" for one in gated.results if not one.passed)
-    verdict = "passes" if passed else f"does not pass ({failed})" if not explain else "does not pass"
+    verdict = (
+        "passes" if passed else f"does not pass ({failed_gates(gated.results)})" if not explain else "does not pass"
+    )
     lines = [f"{fact_line(gated.placed.fact, gated.placed.entity)}  {verdict}"]
     if explain:
         lines += [f"  {'yes' if one.passed else 'no '}  {one.gate}: {one.reason}" for one in gated.results]
@@ -109,6 +138,18 @@ def _data(gated: GatedFact) -> dict[str, Any]:
         "passed": passes(gated.results),
         "gates": [one._asdict() for one in gated.results],
     }
+
+
+def _finding_data(one: CuratedFinding) -> dict[str, Any]:
+    found = one.finding
+    about = {"rule": found.rule, "about": list(found.about), "says": found.says, "why": found.why}
+    return {**about, "outcome": one.outcome, "proposal": one.proposal}
+
+
+def _finding_line(one: CuratedFinding, dry_run: bool) -> str:
+    words = {FILED: "would file" if dry_run else f"filed as {one.proposal}", LEFT: "left for the next run"}
+    outcome = words.get(one.outcome, f"{one.outcome}: {one.proposal}")
+    return f"{one.finding.rule:<16}  {sentence(one.finding.says, one.finding.why)} ({outcome})"
 
 
 VERB = {
@@ -145,6 +186,32 @@ VERB = {
         (Parameter("folder", "The folder of the site.", required=True, completes="file"),),
         {"folder": str, "index": str, "pages": int, "files": int, "bytes": int, "written": int, "removed": int},
         ("clawmem wiki site ~/memory-site",),
+    ),
+    "curate": Command(
+        curate,
+        (
+            Parameter("week", "Report this week anew, such as 2026-W47; also the running one.", ("--week",)),
+            DRY_RUN,
+        ),
+        {
+            "week": str,
+            "report": (str, None),
+            "pages": [str],
+            "mended": [{"page": str, "target": str, "to": str}],
+            "findings": [
+                {
+                    "rule": set(RULES),
+                    "about": [str],
+                    "says": str,
+                    "why": str,
+                    "outcome": set(OUTCOMES),
+                    "proposal": (str, None),
+                }
+            ],
+            "commit": (str, None),
+        },
+        ("clawmem wiki curate --dry-run",),
+        ("findings",),
     ),
     "check": Command(check, (), {"dead": [{"page": str, "target": str}], "orphans": [str]}, ("clawmem wiki check",)),
 }

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
-from clawmem.index.search.lookup import FACT_COLUMNS, entities_known_as, fact_from_row
+from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, entities_known_as, fact_from_row
 from clawmem.index.tables.seals import RowDamaged, check_alias, check_entity
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact, pointers
@@ -104,6 +104,19 @@ def _pointing(index: Index, node: str, names: list[str], wanted: FactFilter) -> 
         fact = fact_from_row(row).fact
         _check(fact, (kind, target) in pointers(fact))
         yield GraphEdge(node, kind, fact.id, False)
+
+
+def facts_linking_to(index: Index, kind: str, ids: Collection[str]) -> list[tuple[str, PlacedFact]]:
+    """Return the facts with a link of a type to some facts, each with the id of that fact."""
+    rows = index.database.execute(
+        f"SELECT edge.target, {FACT_COLUMNS} FROM json_each(?) AS given CROSS JOIN edge INDEXED BY edge_target"
+        " ON edge.target = given.value AND edge.kind = ? CROSS JOIN fact USING (n) ORDER BY edge.target, fact.n",
+        (json.dumps(sorted(ids)), kind),
+    )
+    found = [(target, fact_from_row((line, entity, n, seal))) for target, line, entity, n, seal in rows]
+    for target, placed in found:
+        _check(placed.fact, (kind, target) in pointers(placed.fact))
+    return found
 
 
 def _check(fact: Fact, agrees: bool) -> None:

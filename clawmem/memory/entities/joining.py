@@ -34,21 +34,26 @@ def merge_entities(vault: Vault, name: str, into: str, caller: Caller) -> Entity
             return EntityChange(new, old, None, (*work.notices, f"both are {new} already"))
         if owner_of(old) != owner_of(new):
             raise InvalidInput(f"{old} and {new} are in different workspaces.", "Move one of them first.")
-        gone, kept = _page(work, old), _page(work, new)
-        before, after = _described(old, gone), _described(new, kept)
-        moved = [_renamed(fact, before.title, after.title) for fact in work.facts(old)]
-        known = dict.fromkeys((*after.aliases, before.title, *before.aliases, old))
-        joint = after._replace(aliases=tuple(one for one in known if one not in (after.title, new)))
-        writes = {
-            **items_write(new, [*work.facts(new), *moved]),
-            summary_path(new): with_own_text(_with_entity(kept, joint, work), own_text(gone)).encode(),
-            items_path(old): None,
-            summary_path(old): None,
-        }
-        existing = {path: data for path, data in writes.items() if data is not None or work.read(path) is not None}
-        words = f"merged {old} into it, {counted(len(moved), 'fact')}"
-        commits = work.commit([entity_change(work.caller, "merge", new, words, existing, old)])
+        moved = len(work.facts(old))
+        words = f"merged {old} into it, {counted(moved, 'fact')}"
+        commits = work.commit([entity_change(work.caller, "merge", new, words, merge_writes(work, old, new), old)])
         return EntityChange(new, old, commits[-1], work.notices)
+
+
+def merge_writes(work: WriteScope, old: str, new: str) -> dict[str, bytes | None]:
+    """Return the files of two entities of one owner after the first was merged into the other."""
+    gone, kept = _page(work, old), _page(work, new)
+    before, after = _described(old, gone), _described(new, kept)
+    moved = [_renamed(fact, before.title, after.title) for fact in work.facts(old)]
+    known = dict.fromkeys((*after.aliases, before.title, *before.aliases, old))
+    joint = after._replace(aliases=tuple(one for one in known if one not in (after.title, new)))
+    writes = {
+        **items_write(new, [*work.facts(new), *moved]),
+        summary_path(new): with_own_text(_with_entity(kept, joint, work), own_text(gone)).encode(),
+        items_path(old): None,
+        summary_path(old): None,
+    }
+    return {path: data for path, data in writes.items() if data is not None or work.read(path) is not None}
 
 
 def _page(work: WriteScope, name: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from clawmem.model.facts.fact import DEFAULT_CATEGORY, Fact
+from clawmem.model.facts.fact import DEFAULT_CATEGORY, Fact, is_given_by_person
+from clawmem.model.facts.further_evidence import with_evidence_of
 
 HIGHEST_CONFIDENCE = 0.99
 STEP = 0.2
@@ -18,7 +19,9 @@ _REPORTED = ("category", *_FILLED, "source_event", "importance", *_JOINED)
 
 
 def reinforce(known: Fact, again: Fact) -> Fact:
-    """Return the known fact after a repetition: confidence a fifth closer to 1, missing values filled in."""
+    """Return the known fact after a repetition: confidence a fifth closer to 1, missing values filled in.
+
+    Of what no person stated, the event of the repetition is kept as further evidence: it may confirm the fact."""
     filled: dict[str, Any] = {
         name: getattr(again, name)
         for name in _FILLED
@@ -30,13 +33,15 @@ def reinforce(known: Fact, again: Fact) -> Fact:
         filled.update(source_event=again.source_event, source_text=again.source_text, source_span=again.source_span)
     there = {(link.type, link.to) for link in known.links}
     added = tuple(link for link in again.links if (link.type, link.to) not in there)
-    return known._replace(
+    richer = known._replace(
         **{"confidence": raised_confidence(known.confidence), **filled},
         importance=_higher(known.importance, again.importance),
         tags=tuple(dict.fromkeys(known.tags + again.tags)),
         related_entities=tuple(dict.fromkeys(known.related_entities + again.related_entities)),
         links=known.links + added,
     )
+    of_person = known.trust == "user" or is_given_by_person(known)
+    return richer if of_person else with_evidence_of(richer, again)
 
 
 def changed_fields(known: Fact, after: Fact) -> list[str]:

@@ -13,6 +13,9 @@ from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.premises import REVIEW_BY, doubt_reason, is_due_for_review
 from clawmem.model.records.event import Event
 
+# How the reasons begin that a confirmation does not take away.
+SOURCE_CHANGED, CHECK_FAILED = "source changed", "its check failed"
+
 
 def stale_reason(fact: Fact, now: datetime, days: int, sources: Mapping[str, Event]) -> str | None:
     """Return why a fact is stale, or None.
@@ -25,13 +28,13 @@ def stale_reason(fact: Fact, now: datetime, days: int, sources: Mapping[str, Eve
     if fact.source_event is not None:
         changed = _source_change(fact, sources.get(fact.source_event))
         if changed is not None:
-            return f"source changed: {fact.source_event} {changed}"
+            return f"{SOURCE_CHANGED}: {fact.source_event} {changed}"
     doubt = doubt_reason(fact)
     if doubt is not None:
         return doubt
     failure = failure_of(fact)
     if failure is not None:
-        return f"its check failed: {failure}"
+        return f"{CHECK_FAILED}: {failure}"
     if scope_of(fact) is None and fact.trust in (None, "user"):
         return None
     try:

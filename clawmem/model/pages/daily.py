@@ -40,15 +40,32 @@ def with_line(page: str, day: str, line: str) -> str:
 
 def note_lines(page: str) -> tuple[NoteLine, ...]:
     """Return the notes of a page, without headings, comments and the part that clawmem generated."""
-    own = _COMMENT.sub(lambda found: found["open"] or "", _GENERATED.sub("", page))
     lines = []
-    for line in own.splitlines():
+    for line in _own_lines(page):
         if line.lstrip().startswith(("#", "---", ">", "|", "```")):
             continue
         found = _LINE.match(line)
         if found and found[2]:
             lines.append(NoteLine(found[1], found[2]))
     return tuple(lines)
+
+
+def written_lines(page: str) -> tuple[str, ...]:
+    """Return the lines that people wrote on a page of the wiki, each without its mark: headings, quotations and rows of
+    tables, too, but no front matter, comments and generated parts."""
+    from clawmem.model.pages.summary import split_front_matter  # loads much, and few pages are of the wiki
+
+    _, body = split_front_matter(page)
+    lines = []
+    for line in _own_lines(body):
+        found = _LINE.match(line.strip().strip("#>| \t"))
+        if found and any(map(str.isalnum, found[2])):
+            lines.append(found[2])
+    return tuple(lines)
+
+
+def _own_lines(page: str) -> list[str]:
+    return _COMMENT.sub(lambda found: found["open"] or "", _GENERATED.sub("", page)).splitlines()
 
 
 def without_notes(page: str, day: str, is_gone: Callable[[str], bool]) -> str:

@@ -7,7 +7,7 @@ object that is stored as it is. Its entity and `details.workflow` decide which r
 
 - A proposal that adds or changes facts uses `add`, `supersede`, `merge`, `end` or `retract`; approval does the rest.
 - A proposal that changes no fact uses `decide`. Approval records the decision, and `on_decision` does the work.
-- `on_decision` names a function as `module:function`, in `clawmem.governance` or a package below it. It is
+- `on_decision` names a function as `module:function`, in `clawmem.governance` or a lower layer. It is
   called for each approval and each rejection of the kind, whatever the action, as `function(work, proposal, facts)`:
   `work` is the `WriteScope` of the decision, which has not been committed yet; `proposal.status` and
   `proposal.decided` say what was decided; `facts` are the facts as the approval leaves them (`PlacedFact`; empty for a
@@ -49,7 +49,11 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
         delegable=False,
         on_decision="clawmem.governance.alignment:decide_escalation",
     ),
-    ProposalKind("wiki", "a change of a wiki page"),
+    ProposalKind(
+        "wiki",
+        "a change of a wiki page, or of what is on it",
+        on_decision="clawmem.memory.pages.wiki_decisions:on_wiki_decision",
+    ),
     ProposalKind(
         "deprecation", "a claim to replace by another one", on_decision="clawmem.governance.claims:on_deprecation"
     ),

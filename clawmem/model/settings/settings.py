@@ -155,6 +155,8 @@ SETTINGS = (
     Setting("wiki.gates.length", "int", 300, "the most characters of a statement in the wiki", 40, 10_000),
     Setting("wiki.gates.sources", "int", 2, "the least sources of a fact in the wiki that no person stated", 1, 100),
     Setting("wiki.topic_claims", "int", 2, "the least claims with a tag that give the tag a page", 1, 1000),
+    Setting("wiki.curator.page_words", "int", 4000, "the words of a wiki page above which it is too long", 100, 10**6),
+    Setting("wiki.curator.proposals", "int", 20, "the most proposals that one run of the curator files", 0, 1000),
     Setting("history.limit", "int", 20, "how many entries log shows", 1, 100_000),
     Setting(
         "llm.model",

@@ -1,19 +1,33 @@
-"""Gates: which facts enter the wiki or may be promoted to an organisation, each verdict with its reason."""
+"""Gates: which facts enter the wiki or may be promoted to an organisation, each verdict with its reason.
+
+`gate_results` is pure. Its caller supplies what a fact does not say itself, as a `GateEvidence`: the entity, the facts
+that contradict it, why it is stale, whether its source event exists, and what confirms it. A caller with an
+index gets all verdicts at once from `clawmem.memory.facts.gates.judge`, and the thresholds of the settings from
+`gate_context`. A caller without one fills in a `GateEvidence` and takes `GateLimits()`, the defaults::
+
+    results = gate_results(fact, GateEvidence("areas/people/jane", cited=True), GateLimits(), "2026-11-21T09:30:00Z")
+    if not passes(results):
+        refuse(failed_gates(results))
+
+A missing key of the evidence never lets a fact pass: no event counts as cited, and nothing as a confirmation.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, is_given_by_person
+from clawmem.model.facts.further_evidence import further_events
 from clawmem.model.facts.validity import untrue_reason
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
+from clawmem.model.records.event import Event
 
 FRESH = "fresh"
 GATES = ("current", "confidence", "atomic", "anchored", "evidenced", "uncontradicted", FRESH, "confirmed")
-_CONFIRMING = ("supports", "merges")
+SUPPORTS, MERGES = "supports", "merges"
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[A-Z0-9])")
 # A dot after these ends no sentence.
 _SHORT = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx)\.\s+(?=[A-Z0-9])")
@@ -31,12 +45,13 @@ class GateEvidence(NamedTuple):
     """What the gates need to know about a fact beside itself.
 
     `against` are the ids of facts that contradict it, `stale` is why it is stale, and `cited` says whether its source
-    event exists."""
+    event exists. `confirming` are the ids of events and facts from other sources that say the same (`confirming`)."""
 
     entity: str
     against: Collection[str] = ()
     stale: str | None = None
     cited: bool = False
+    confirming: Collection[str] = ()
 
 
 class GateResult(NamedTuple):
@@ -57,7 +72,7 @@ def gate_results(fact: Fact, evidence: GateEvidence, limits: GateLimits, moment:
         _evidenced(fact, evidence.cited),
         _uncontradicted(evidence.against),
         (evidence.stale is None, evidence.stale or "it is not stale"),
-        _confirmed(fact, limits.sources),
+        _confirmed(fact, evidence.confirming, limits.sources),
     )
     return tuple(GateResult(gate, *verdict) for gate, verdict in zip(GATES, verdicts, strict=True))
 
@@ -65,6 +80,46 @@ def gate_results(fact: Fact, evidence: GateEvidence, limits: GateLimits, moment:
 def passes(results: Iterable[GateResult]) -> bool:
     """Return whether all gates passed."""
     return all(one.passed for one in results)
+
+
+def failed_gates(results: Iterable[GateResult]) -> str:
+    """Return the gates that failed, each with its reason, in one line."""
+    return "; ".join(f"{one.gate}: {one.reason}" for one in results if not one.passed)
+
+
+def needs_confirmation(fact: Fact) -> bool:
+    """Return whether a fact needs a second source: no person stated or approved it."""
+    return fact.trust != "user" and not is_given_by_person(fact) and not is_approved(fact)
+
+
+def confirming(fact: Fact, linked: Iterable[Fact], events: Mapping[str, Event]) -> tuple[str, ...]:
+    """Return the ids of the events and of the linked facts that confirm a fact, each from a source of its own.
+
+    The events are those of its further evidence. `linked` are the facts that it merged, and those that a `supports`
+    link connects with it, either way. An event counts if it was not revoked, a fact if it is current or was merged, and
+    each only if nothing else, nor the fact itself, has the same source: the session of its event, else the event, else
+    who stored it. `events` are the source events by id."""
+    known = {_source(fact, events)}
+    again = [fact._replace(id=one, source_event=one) for one in further_events(fact) if _counts(events.get(one))]
+    others = [one for one in linked if one.id != fact.id and (one.is_current or one.superseded_by == fact.id)]
+    found = []
+    for one in (*again, *sorted(others, key=lambda other: (other.timestamp, other.id))):
+        source = _source(one, events)
+        if source not in known:
+            known.add(source)
+            found.append(one.id)
+    return tuple(found)
+
+
+def _counts(event: Event | None) -> bool:
+    return event is not None and not (event.metadata or {}).get("revoked")
+
+
+def _source(fact: Fact, events: Mapping[str, Event]) -> tuple[str, str | None]:
+    event = events.get(fact.source_event) if fact.source_event is not None else None
+    if event is not None and event.session is not None:
+        return "session", event.session
+    return ("event", fact.source_event) if fact.source_event is not None else (fact.source, fact.agent)
 
 
 def _current(fact: Fact, moment: str) -> tuple[bool, str]:
@@ -100,7 +155,7 @@ def _evidenced(fact: Fact, cited: bool) -> tuple[bool, str]:
         return True, f"it cites {fact.source_event}"
     if is_given_by_person(fact):
         return True, "a person stated it"
-    linked = any(link.type in (*_CONFIRMING, "derived_from", "depends_on") for link in fact.links)
+    linked = any(link.type in (SUPPORTS, MERGES, "derived_from", "depends_on") for link in fact.links)
     return linked, "it rests on other facts" if linked else "it cites no event and rests on no fact"
 
 
@@ -108,11 +163,11 @@ def _uncontradicted(against: Collection[str]) -> tuple[bool, str]:
     return not against, f"it is in conflict with {', '.join(sorted(against))}" if against else "nothing contradicts it"
 
 
-def _confirmed(fact: Fact, sources: int) -> tuple[bool, str]:
+def _confirmed(fact: Fact, others: Collection[str], sources: int) -> tuple[bool, str]:
     """A person's own statement needs no second source: the person is who would confirm it."""
-    if fact.trust == "user" or is_given_by_person(fact):
-        return True, "a person stated it"
-    if is_approved(fact):
-        return True, "a person approved it"
-    found = 1 + sum(1 for link in fact.links if link.type in _CONFIRMING)
-    return found >= sources, f"it has {found} source{'' if found == 1 else 's'}, the least is {sources}"
+    if not needs_confirmation(fact):
+        stated = fact.trust == "user" or is_given_by_person(fact)
+        return True, "a person stated it" if stated else "a person approved it"
+    found = 1 + len(others)
+    named = f", with {', '.join(sorted(others))}" if others else ""
+    return found >= sources, f"it has {found} source{'' if found == 1 else 's'}{named}, the least is {sources}"

@@ -10,7 +10,7 @@ from clawmem.model.facts.fact_words import project_words
 from clawmem.model.facts.labels import change_labels, trust_label
 from clawmem.model.facts.propositional import named_premises
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import counted, normal
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
 from clawmem.model.wiki.escaping import markdown_text
@@ -42,17 +42,27 @@ def render_entity(page: EntityPage) -> str:
 def render_topic(page: TopicPage) -> str:
     """Return the generated part of a topic's page."""
     lines = "\n".join(_link_line(one, page.path) for one in page.entities)
-    return f"# {markdown_text(page.topic)}\n\n{_index_link(page.path)}\n\n{lines}"
+    blocks = [f"# {markdown_text(page.topic)}", _index_link(page.path), lines]
+    return "\n\n".join(filter(None, [*blocks, _list("Mentioned in", page.backlinks, page.path)]))
 
 
-def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink]) -> str:
-    """Return the generated part of the index: all pages, by the kind of entity, and the topics."""
+def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink], reports: Iterable[str] = ()) -> str:
+    """Return the generated part of the index: all pages, by the kind of entity, the topics, and the reports by path,
+    newest first."""
     blocks = [
         f"## {markdown_text(title)}\n\n" + "\n".join(map(_entry_line, found))
         for title, found in grouped_entries(entries)
     ]
     blocks.append(_list("Topics", topics, INDEX))
+    named = (f"- [{markdown_text(report_title(path))}]({relative_link(INDEX, path)})" for path in reports)
+    written = "\n".join(sorted(named, reverse=True))
+    blocks.append(f"## Reports\n\n{written}" if written else "")
     return "# Wiki\n\n" + ("\n\n".join(filter(None, blocks)) or "No fact has passed the gates yet.")
+
+
+def report_title(path: str) -> str:
+    """Return the title of a report from its path, such as `2026-W47`."""
+    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def grouped_entries(entries: Iterable[PageEntry]) -> list[tuple[str, list[PageEntry]]]:
@@ -177,8 +187,9 @@ def _list(title: str, links: Sequence[PageLink], path: str) -> str:
 
 
 def _link_line(link: PageLink, path: str) -> str:
-    count = f"{link.claims} claim{'' if link.claims == 1 else 's'}"
-    return f"- [{markdown_text(link.title)}]({relative_link(path, link.page)}): {count}"
+    counts = [counted(link.claims, "claim")] if link.claims or not link.by_hand else []
+    counts += ["written by hand"] if link.by_hand else []
+    return f"- [{markdown_text(link.title)}]({relative_link(path, link.page)}): {', '.join(counts)}"
 
 
 def _entry_line(entry: PageEntry) -> str:

@@ -11,6 +11,7 @@ INDEX = f"{FOLDER}/index.md"
 TOPICS = f"{FOLDER}/topics"
 REPORTS = f"{FOLDER}/reports"
 _PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
 _LONGEST = 60
 # Names that Windows keeps for devices, and those of our own pages.
 _TAKEN = frozenset(
@@ -40,6 +41,12 @@ def file_name(text: str) -> str:
     plain = re.sub(r"[^a-z0-9]+", "-", folded).strip("-")[:_LONGEST].strip("-")
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     return f"{plain}-{mark}" if plain else mark
+
+
+def title_of_text(text: str, path: str) -> str:
+    """Return the title of a page that a person wrote: its first heading, else its file name."""
+    heading = _HEADING.search(text)
+    return heading[1] if heading else path.rpartition("/")[2].removesuffix(".md")
 
 
 def relative_link(source: str, target: str) -> str:

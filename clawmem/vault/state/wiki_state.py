@@ -6,20 +6,22 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from clawmem.model.wiki.page import PageEntry
+from clawmem.model.wiki.page import HandLinks, PageEntry
 from clawmem.vault.vault import Vault
 
 STATE = "wiki.json"
-_FORM = 1
+_FORM = 2
 
 
 class WikiState(NamedTuple):
-    """The commit and the day of the last build, what it depended on, and its pages by entity."""
+    """The commit and the day of the last build, what it depended on, its pages by entity, and the links that people
+    wrote, by page."""
 
     head: str
     day: str
     basis: str
     pages: Mapping[str, PageEntry]
+    by_hand: Mapping[str, HandLinks]
 
 
 def read_wiki_state(vault: Vault) -> WikiState | None:
@@ -29,7 +31,8 @@ def read_wiki_state(vault: Vault) -> WikiState | None:
         if record["form"] != _FORM:
             return None
         pages = {name: PageEntry(*row) for name, row in record["pages"].items()}
-        return WikiState(str(record["head"]), str(record["day"]), str(record["basis"]), pages)
+        by_hand = {path: HandLinks(*row) for path, row in record["by_hand"].items()}
+        return WikiState(str(record["head"]), str(record["day"]), str(record["basis"]), pages, by_hand)
     except (ValueError, TypeError, KeyError):
         return None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.lifecycle.week import days_after, night_of, week_began
+from clawmem.errors import InvalidInput
+from clawmem.model.lifecycle.week import days_after, iso_week, last_full_week, night_of, week_began, week_named
 from clawmem.model.settings.settings import WEEKDAYS
 
 MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1)).map(lambda one: one.replace(tzinfo=UTC))
@@ -32,3 +34,14 @@ def test_nights_that_were_missed_are_made_up_for_and_no_night_comes_twice() -> N
     assert days_after("2026-11-21", "2026-11-20", 7) == ()
     assert days_after("2026-10-30", "2026-11-02", 7) == ("2026-10-31", "2026-11-01", "2026-11-02")
     assert days_after("2025-01-01", "2026-11-02", 2) == ("2026-11-01", "2026-11-02")
+
+
+def test_iso_weeks() -> None:
+    assert iso_week(date(2026, 11, 22)) == ("2026-W47", date(2026, 11, 16), date(2026, 11, 22))
+    assert iso_week(date(2027, 1, 1)).name == "2026-W53"  # a week belongs to the year of its Thursday
+    assert last_full_week(datetime(2026, 11, 23, 0, tzinfo=UTC)).name == "2026-W47"
+    assert last_full_week(datetime(2026, 11, 22, 23, tzinfo=UTC)).name == "2026-W46"
+    assert week_named("2026-w53").first == date(2026, 12, 28)
+    for wrong in ("2027-W53", "2026-W00", "2026-47", "W47", "2026-W4", "٢٠٢٦-W47"):
+        with pytest.raises(InvalidInput):
+            week_named(wrong)

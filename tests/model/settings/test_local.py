@@ -27,7 +27,8 @@ SHARED = frozenset(
     session.compact review.routes review.signed review.delegate_after lesson.harmful
     promotion.max_facts promotion.score promotion.margin promotion.max_proposals promotion.hour memory.max_tokens
     tacit.repeats gate.conflict_confidence summary.max_facts summary.weekly_day summary.weekly_hour
-    wiki.gates.confidence wiki.gates.length wiki.gates.sources wiki.topic_claims history.limit
+    wiki.gates.confidence wiki.gates.length wiki.gates.sources wiki.topic_claims wiki.curator.page_words
+    wiki.curator.proposals history.limit
     git.sign sync.conflict sync.attempts sync.timeout_seconds upkeep.loose_objects
 """.split()
 )

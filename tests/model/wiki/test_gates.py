@@ -3,7 +3,9 @@
 import pytest
 
 from clawmem.model.facts.fact import Fact, FactLink
-from clawmem.model.wiki.gates import GATES, GateEvidence, GateLimits, gate_results, passes
+from clawmem.model.lifecycle.reinforce import reinforce
+from clawmem.model.records.event import Event
+from clawmem.model.wiki.gates import GATES, GateEvidence, GateLimits, confirming, gate_results, passes
 
 NOW = "2026-11-21T10:00:00Z"
 STATED = Fact("fact_00000001", "Jane prefers tea.", "preference", "2026-11-20T08:00:00Z", "user", trust="user")
@@ -24,7 +26,43 @@ def test_what_a_person_stated_passes() -> None:
 
 def test_what_an_agent_learned_needs_a_second_source() -> None:
     assert failed(LEARNED) == ["confirmed"]
-    assert failed(LEARNED._replace(links=(FactLink("supports", "fact_00000002"),))) == []
+    assert failed(LEARNED, JANE._replace(confirming=("fact_00000002",))) == []
+    unchecked = LEARNED._replace(links=(FactLink("supports", "fact_00000002"),))
+    assert failed(unchecked) == ["confirmed"]
+
+
+def test_a_confirmation_has_a_source_of_its_own() -> None:
+    def event(event_id: str, session: str | None) -> Event:
+        return Event(event_id, "2026-11-20T08:00:00Z", "user", "Jane prefers tea.", session=session)
+
+    events = {one.id: one for one in (event("evt_1", "s1"), event("evt_2", "s1"), event("evt_3", "s2"))}
+    same_session = LEARNED._replace(id="fact_2", source_event="evt_2")
+    other_session = LEARNED._replace(id="fact_3", source_event="evt_3")
+    again = other_session._replace(id="fact_4")
+    typed = STATED._replace(id="fact_5")
+    withdrawn = typed._replace(id="fact_6", status="retracted", source="import")
+    merged = typed._replace(id="fact_7", status="superseded", superseded_by=LEARNED.id, source="tool")
+    elsewhere = merged._replace(id="fact_8", superseded_by="fact_9", source="letter")
+    linked = (LEARNED, same_session, other_session, again, typed, withdrawn, merged, elsewhere)
+    assert confirming(LEARNED, linked, events) == ("fact_3", "fact_5", "fact_7")
+
+
+def test_a_repetition_in_another_session_confirms() -> None:
+    def event(event_id: str, session: str, **more: object) -> Event:
+        return Event(event_id, "2026-11-20T08:00:00Z", "user", "Jane prefers tea.", session=session, metadata=more)
+
+    said = [
+        event("evt_1", "s1"),
+        event("evt_2", "s1"),
+        event("evt_3", "s2"),
+        event("evt_4", "s3", revoked="2026-11-21"),
+    ]
+    known = LEARNED
+    for one in said[1:]:
+        known = reinforce(known, LEARNED._replace(id="fact_2", source_event=one.id))
+    assert confirming(known, (), {one.id: one for one in said}) == ("evt_3",)
+    assert confirming(known, (), {}) == ()
+    assert reinforce(STATED, LEARNED).metadata is None
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.further_evidence import ALSO_FROM, evidence_row, further_rows
 from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.text import normal
 from clawmem.model.merging.facts.values import (
@@ -25,7 +26,6 @@ SuccessorOrder = Callable[[str], tuple[str, str]]
 _STATUS = {ARCHIVED: 0, ACTIVE: 1, SUPERSEDED: 2, RETRACTED: 3}
 _TRIPLE = ("subject", "predicate", "object", "relation_phrase")
 _EVIDENCE = ("source_event", "source_text", "source_span")
-ALSO_FROM = "also_from"
 
 
 class MergedFact(NamedTuple):
@@ -185,14 +185,10 @@ def _grouped(base: Fact | None, ours: Fact, theirs: Fact, fields: dict[str, Any]
 
 def _also_from(base: Fact | None, ours: Fact, theirs: Fact, kept: dict[str, Any]) -> list[dict[str, Any]]:
     """Return evidence that one side found and the merged fact does not use, plus such evidence from before."""
-    known = [
-        one for side in (ours, theirs) for one in (side.metadata or {}).get(ALSO_FROM) or () if isinstance(one, dict)
-    ]
+    known = [one for side in (ours, theirs) for one in further_rows(side)]
     for side in (ours, theirs):
         event = side.source_event
         if event and event not in (_of(base, "source_event"), kept["source_event"]):
-            span = list(side.source_span) if side.source_span else None
-            row = {"source_event": event, "source_text": side.source_text, "source_span": span}
-            known.append({key: value for key, value in row.items() if value is not None})
+            known.append(evidence_row(side))
     unique = {str(one.get("source_event")): one for one in known if one.get("source_event") != kept["source_event"]}
     return [unique[event] for event in sorted(unique)]

@@ -1,0 +1,94 @@
+"""Judge facts by the gates: collect what the gates need from the index, for the wiki and for an organisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.index.search.conflicts import conflicting_ids
+from clawmem.index.search.graph import facts_linking_to
+from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.search.rival_values import rows_of_ids
+from clawmem.index.search.sittings import events_by_id
+from clawmem.index.tables.accesses import counted_facts
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import ACTIVE, Fact
+from clawmem.model.facts.further_evidence import further_events
+from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.premises import PREMISES
+from clawmem.model.lifecycle.staleness import stale_reason
+from clawmem.model.records.caller import Caller
+from clawmem.model.settings.settings import Settings
+from clawmem.model.wiki.gates import (
+    MERGES,
+    SUPPORTS,
+    GateEvidence,
+    GateLimits,
+    GateResult,
+    confirming,
+    gate_results,
+    needs_confirmation,
+)
+
+
+class GateContext(NamedTuple):
+    """What the gates depend on beside the facts: thresholds, days until a fact is stale, the catalog, the caller."""
+
+    limits: GateLimits
+    stale_days: int
+    catalog: Catalog
+    caller: Caller
+
+
+class JudgedFacts(NamedTuple):
+    """Some facts with the verdicts of the gates, the facts that contradict them, and their premises, all by id."""
+
+    results: Mapping[str, tuple[GateResult, ...]]
+    against: Mapping[str, tuple[str, ...]]
+    others: Mapping[str, PlacedFact]
+
+
+def gate_context(settings: Settings, catalog: Catalog, caller: Caller) -> GateContext:
+    """Return the thresholds of the settings."""
+    limits = GateLimits(
+        settings.number("wiki.gates.confidence"),
+        settings.whole("wiki.gates.length"),
+        settings.whole("wiki.gates.sources"),
+    )
+    return GateContext(limits, settings.whole("stale.days"), catalog, caller)
+
+
+def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> JudgedFacts:
+    """Return the verdicts of the gates about some facts."""
+    moment = stamp(context.caller.now)
+    facts = [one.fact for one in placed]
+    rows = rows_of_ids(index, {fact.id for fact in facts if fact.status == ACTIVE})
+    against = conflicting_ids(index, ("",), context.catalog, moment, rows)
+    premises = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
+    others = by_ids(index, sorted(premises | {other for found in against.values() for other in found}))
+    sources = events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})
+    others_say = _confirming(index, facts)
+    results = {}
+    for used, (fact, entity) in zip(counted_facts(index, facts), placed, strict=True):
+        stale = stale_reason(used, context.caller.now, context.stale_days, sources)
+        cited = fact.source_event in sources
+        evidence = GateEvidence(entity, against.get(fact.id, ()), stale, cited, others_say.get(fact.id, ()))
+        results[fact.id] = gate_results(fact, evidence, context.limits, moment)
+    return JudgedFacts(results, against, others)
+
+
+def _confirming(index: Index, facts: Sequence[Fact]) -> dict[str, tuple[str, ...]]:
+    """Return the facts that confirm those that need it, by id."""
+    asking = [fact for fact in facts if fact.status == ACTIVE and needs_confirmation(fact)]
+    if not asking:
+        return {}
+    linked = {fact.id: [link.to for link in fact.links if link.type in (SUPPORTS, MERGES)] for fact in asking}
+    for target, placed in facts_linking_to(index, SUPPORTS, linked):
+        linked[target].append(placed.fact.id)
+    found = by_ids(index, sorted({one for ids in linked.values() for one in ids}))
+    cited = {one.fact.source_event for one in found.values()} | {fact.source_event for fact in asking}
+    cited |= {event for fact in asking for event in further_events(fact)}
+    events = events_by_id(index, {event for event in cited if event is not None})
+    others_by_id = {fact.id: [found[one].fact for one in set(linked[fact.id]) & found.keys()] for fact in asking}
+    return {fact.id: confirming(fact, others_by_id[fact.id], events) for fact in asking}

@@ -1,0 +1,331 @@
+"""The curator on a real vault: its report, what it mends, what it proposes, and what an approval does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from clawmem.errors import InvalidInput, NotPermitted, Refused
+from clawmem.governance.review import approve, list_proposals, reject
+from clawmem.heartbeat.loop import due_steps
+from clawmem.memory.entities.entities import create_entity, rename_entity
+from clawmem.memory.entities.joining import merge_entities
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import link, retract, supersede
+from clawmem.memory.facts.revoke import RevokeOrigin, revoke
+from clawmem.memory.health.configure import change_setting
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.proposals.proposal import OPEN, Proposal
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
+from clawmem.wiki.check_pages import check_pages
+from clawmem.wiki.compile import build_wiki
+from clawmem.wiki.curator import FILED, LEFT, Curation, curate, is_due
+
+JANE, BOAT = "areas/people/jane", "projects/boat"
+REPORT = "wiki/reports/2026-W47.md"
+
+
+def add(vault: Vault, caller: Caller, text: str, entity: str = JANE, **keys: object) -> str:
+    draft = draft_from_record({"entity": entity, "fact": text, **keys}, caller.now)
+    return remember(vault, [draft], caller).facts[0].fact.id
+
+
+def write(vault: Vault, path: str, text: str) -> None:
+    place = vault.root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+
+
+def read(vault: Vault, path: str) -> str:
+    return (vault.root / path).read_text(encoding="utf-8")
+
+
+def later(caller: Caller, days: int = 7) -> Caller:
+    return caller._replace(now=caller.now + timedelta(days=days))
+
+
+def filed(done: Curation, rule: str) -> list[str]:
+    return [one.proposal or "" for one in done.findings if one.finding.rule == rule and one.outcome == FILED]
+
+
+def only(vault: Vault, done: Curation, rule: str) -> Proposal:
+    (found,) = filed(done, rule)
+    return next(one for one in list_proposals(vault).proposals if one.id == found)
+
+
+def test_the_report_tells_the_week_and_its_links_resolve(vault: Vault, caller: Caller) -> None:
+    oslo = add(vault, caller, "Jane lives in Oslo.", subject="Jane", predicate="lives_in", object="Oslo")
+    wrong = add(vault, caller, "The boat is green.", BOAT)
+    add(vault, caller, "The boat is 9 m long.", BOAT)
+    add(vault, caller, "Jane was born in Bergen.", subject="Jane", predicate="born_in", object="Bergen")
+    rival = {"subject": "Jane", "predicate": "born_in", "object": "Hamar"}
+    add(vault, caller, "Jane was born in Hamar.", **rival)
+    next_day = later(caller, 1)
+    supersede(vault, oslo, draft_from_record({"fact": "Jane lives in Rome."}, next_day.now), next_day, "she moved")
+    retract(vault, wrong, next_day, "it was the dinghy")
+    done = curate(vault, later(caller))
+    assert done.report == REPORT and done.commit is not None
+    text = read(vault, REPORT)
+    assert "# Week 2026-W47\n\n16 November 2026 to 22 November 2026." in text
+    assert "## Learned" in text and "- [Boat](../projects/boat.md): The boat is 9 m long." in text
+    assert (
+        "## Forgotten\n\n- [Boat](../projects/boat.md): withdrawn, because: it was the dinghy: The boat is green."
+        in text
+    )
+    assert "Jane lives in Rome." in text and "## Changed most" in text
+    assert "## Open conflicts\n\n- [Jane](../areas/people/jane.md): Jane was born in" in text
+    assert "- [2026-W47](reports/2026-W47.md)" in read(vault, "wiki/index.md")
+    assert check_pages(vault) == ((), ())
+
+
+def test_a_run_with_nothing_new_commits_nothing(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    week = later(caller)
+    assert curate(vault, week).commit is not None
+    before, text = vault.head().commit, read(vault, REPORT)
+    again = curate(vault, later(week, 1))
+    assert (again.report, again.pages, again.commit) == (None, (), None)
+    quiet = curate(vault, later(week))
+    assert (quiet.week, quiet.report, quiet.commit) == ("2026-W48", None, None)
+    assert vault.head().commit == before and read(vault, REPORT) == text
+
+
+def test_the_same_history_gives_the_same_report(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "The boat is red.", BOAT)
+    curate(vault, later(caller))
+    before = read(vault, REPORT)
+    write(vault, REPORT, "My note.\n\n" + before)
+    assert curate(vault, later(caller), "2026-W47").report is None
+    assert read(vault, REPORT) == "My note.\n\n" + before
+
+
+def test_the_running_week_is_reported_on_request_and_completed_later(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    assert curate(vault, caller).report is None  # the week before had nothing
+    assert curate(vault, caller, "2026-W47").report == REPORT
+    assert "So far, up to 2026-11-21." in read(vault, REPORT)
+    add(vault, caller, "Jane sails.")
+    assert curate(vault, later(caller)).report == REPORT
+    assert "So far" not in read(vault, REPORT) and "Jane sails." in read(vault, REPORT)
+    with pytest.raises(InvalidInput):
+        curate(vault, caller, "2026-W48")
+    with pytest.raises(InvalidInput):
+        curate(vault, caller, "last week")
+
+
+def test_a_dry_run_writes_nothing(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "Jane prefers the tea!")
+    before = vault.head().commit
+    done = curate(vault, later(caller), dry_run=True)
+    assert done.report == REPORT and filed(done, "duplicate-claim")
+    assert vault.head().commit == before and not (vault.root / REPORT).exists() and is_due(vault, later(caller))
+
+
+def test_the_step_is_due_once_a_week(vault: Vault, caller: Caller) -> None:
+    def due(at: Caller) -> bool:
+        return next(is_now for step, is_now in due_steps(vault, at) if step.name == "curate")
+
+    assert due(caller)
+    curate(vault, caller)
+    assert not due(caller) and not due(later(caller, 1)) and due(later(caller, 2))
+
+
+def test_what_was_revoked_or_orders_is_not_repeated(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane keeps bees.", source="web:bees.example", trust="external")
+    add(vault, caller, "Jane sails.")
+    revoke(vault, RevokeOrigin(source="web:bees.example"), caller, "it was spam")
+    curate(vault, later(caller))
+    assert "bees" not in read(vault, REPORT) and "Jane sails." in read(vault, REPORT)
+
+
+def test_links_to_a_renamed_or_merged_entity_are_mended(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "The boat is red.", BOAT)
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "Janet sails.", "areas/people/janet")
+    curate(vault, later(caller))
+    text = "[[boat|old boat]] and [her](areas/people/janet.md), [[Boat#Facts]], `[[boat]]`, [[jane]]\n"
+    write(vault, "wiki/trip.md", text)
+    build_wiki(vault, later(caller))
+    rename_entity(vault, BOAT, "ship", later(caller))
+    merge_entities(vault, "areas/people/janet", JANE, later(caller))
+    build_wiki(vault, later(caller, 8))
+    assert "[Ship](../projects/ship.md)" not in read(vault, REPORT) and "[Boat](../projects/ship.md)" in read(
+        vault, REPORT
+    )
+    assert {one.page for one in check_pages(vault).dead} == {"wiki/trip.md"}
+    done = curate(vault, later(caller, 8))
+    assert read(vault, "wiki/trip.md") == (
+        "[[ship|old boat]] and [her](areas/people/jane.md), [[ship#Facts|Boat]], `[[boat]]`, [[jane]]\n"
+    )
+    assert done.mended[0] == ("wiki/trip.md", "boat", "wiki/projects/ship.md") and len(done.mended) == 3
+    assert "trip](../trip.md): written by hand" in read(vault, "wiki/projects/ship.md")
+    assert check_pages(vault).dead == ()
+    assert build_wiki(vault, later(caller, 8)).written == ()
+
+
+def test_a_finding_is_filed_once_and_never_after_a_rejection(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    write(vault, "wiki/trip.md", "See [[jane]] and [[Nowhere]].\n")
+    first = curate(vault, caller)
+    proposal = only(vault, first, "dead-link")
+    assert "Nowhere" in proposal.says and "no page, entity or topic" in proposal.why
+    assert filed(curate(vault, caller), "dead-link") == []
+    reject(vault, proposal.id, caller, "I will write that page")
+    again = curate(vault, later(caller, 30))
+    assert filed(again, "dead-link") == []
+    assert [one.outcome for one in again.findings if one.finding.rule == "dead-link"] == ["rejected"]
+
+
+def test_an_approval_unlinks_what_leads_nowhere(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    write(vault, "wiki/trip.md", "See [[jane]] and [[Nowhere|the place]].\n")
+    proposal = only(vault, curate(vault, caller), "dead-link")
+    approve(vault, proposal.id, caller)
+    assert read(vault, "wiki/trip.md") == "See [[jane]] and the place.\n"
+    assert check_pages(vault).dead == ()
+
+
+def test_a_link_that_can_mean_two_pages_is_a_proposal(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/people/kim", caller, "Kim Ray", ("the captain",))
+    create_entity(vault, "areas/people/lee", caller, "Lee", ("the captain",))
+    write(vault, "wiki/trip.md", "[[the captain]] [[kim]] [[lee]]\n")
+    done = curate(vault, caller)
+    proposal = only(vault, done, "dead-link")
+    assert "wiki/areas/people/kim.md or wiki/areas/people/lee.md" in proposal.why
+    approve(vault, proposal.id, caller)
+    assert read(vault, "wiki/trip.md").startswith("[[kim|the captain]]")
+    with pytest.raises(Refused):
+        write(vault, "wiki/other.md", "[[nothing here]]\n")
+        gone = only(vault, curate(vault, caller), "dead-link")
+        write(vault, "wiki/other.md", "nothing here\n")
+        approve(vault, gone.id, caller)
+
+
+def test_duplicate_claims_are_joined(vault: Vault, caller: Caller) -> None:
+    one = add(vault, caller, "Jane prefers tea.", tags=["drink"])
+    other = add(vault, caller, "Jane prefers the tea!", tags=["tea"])
+    add(vault, caller, "Jane prefers green tea.")
+    proposal = only(vault, curate(vault, caller), "duplicate-claim")
+    assert {target.id for target in proposal.targets} == {one, other}
+    done = approve(vault, proposal.id, caller)
+    joined = done.facts[0].fact
+    assert set(joined.tags) == {"drink", "tea"} and {each.to for each in joined.links} == {one, other}
+    assert filed(curate(vault, caller), "duplicate-claim") == []
+
+
+def test_duplicate_entities_are_merged(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/people/zoe", caller, "Zoë")
+    add(vault, caller, "Zoe sails.", "areas/people/zoe-2", tags=["sea"])
+    create_entity(vault, "projects/zoe", caller, "Zoe")  # of another kind
+    entity = "areas/people/zoe-2"
+    write(vault, f"life/{entity}/summary.md", read(vault, f"life/{entity}/summary.md").replace("Zoe 2", "ZOE"))
+    proposal = only(vault, curate(vault, caller), "duplicate-entity")
+    assert proposal.says == "Merge the entity areas/people/zoe into areas/people/zoe-2" and proposal.entity == entity
+    approve(vault, proposal.id, caller)
+    assert not (vault.root / "life/areas/people/zoe").exists()
+    assert curate(vault, caller).findings == ()
+
+
+def test_orphans_and_duplicate_pages(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "The boat is red.", BOAT)
+    write(vault, "wiki/alone.md", "# Alone [1]\n\nNothing.\n")
+    write(vault, "wiki/notes/boat.md", "# Boat\n\nBought in 2019, see [this](../alone.md).\n")
+    write(vault, "wiki/log.md", "[[notes/boat]] [[projects/boat]]\n")
+    write(vault, "wiki/my plan.md", "[[log]]\n")
+    done = curate(vault, caller)
+    orphan, double = only(vault, done, "orphan"), only(vault, done, "duplicate-page")
+    assert orphan.says == "Link wiki/my plan.md from wiki/index.md"
+    approve(vault, orphan.id, caller)
+    assert "- [my plan](my%20plan.md)" in read(vault, "wiki/index.md")
+    assert double.says == "Move the text of wiki/notes/boat.md to wiki/projects/boat.md"
+    approve(vault, double.id, caller)
+    assert "Bought in 2019, see [this](../alone.md)." in read(vault, "wiki/projects/boat.md")
+    assert read(vault, "wiki/log.md") == "[[boat|notes/boat]] [[projects/boat]]\n"
+    assert not (vault.root / "wiki/notes/boat.md").exists()
+    build_wiki(vault, caller)
+    assert check_pages(vault) == ((), ())
+    assert curate(vault, caller).findings == ()
+
+
+def test_the_text_on_a_page_of_a_renamed_entity_moves_on_approval(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    path = f"wiki/{BOAT}.md"
+    write(vault, path, "My words.\n\n" + read(vault, path))
+    rename_entity(vault, BOAT, "ship", caller)
+    proposal = only(vault, curate(vault, caller), "duplicate-page")
+    assert proposal.why == "Its entity is there now."
+    approve(vault, proposal.id, caller)
+    assert "My words.\n" in read(vault, "wiki/projects/ship.md") and not (vault.root / path).exists()
+
+
+def test_a_stale_fact_is_confirmed_or_withdrawn(vault: Vault, caller: Caller) -> None:
+    fact = add(vault, caller, "The boat needs paint.", BOAT, details={"review_by": "2026-11-30"})
+    premise = add(vault, caller, "The boat is wooden.", BOAT)
+    resting = add(vault, caller, "The boat rots.", BOAT)
+    link(vault, resting, "depends_on", premise, caller)
+    retract(vault, premise, caller)
+    at = later(caller, 20)
+    done = curate(vault, at)
+    by_fact = {one.targets[0].id: one for one in list_proposals(vault).proposals}
+    assert set(by_fact) == {fact, resting} and len(filed(done, "stale")) == 2
+    assert "to be reviewed by 2026-11-30" in by_fact[fact].why
+    with pytest.raises(NotPermitted):
+        approve(vault, by_fact[fact].id, at._replace(agent="cli"))
+    for one in by_fact.values():
+        approve(vault, one.id, at)
+    assert curate(vault, at).findings == ()
+    assert "The boat needs paint." in read(vault, f"wiki/{BOAT}.md")
+
+
+def test_pages_that_are_too_long(vault: Vault, caller: Caller) -> None:
+    change_setting(vault, caller, "wiki.curator.page_words", "100")
+    vault = Vault(vault.root, vault.git.environment)
+    for number in range(12):
+        add(vault, caller, f"The boat has part number {number} of the list.", BOAT)
+    long_text = (
+        f"# Notes\n\nIn short, see [it](../projects/boat.md).\n\n## Long part\n\n{'word ' * 120}\n\n## Rest\n\nEnd.\n"
+    )
+    write(vault, "wiki/notes/long.md", long_text + "[[index]]\n")
+    done = curate(vault, caller)
+    assert len(filed(done, "long-page")) == 2
+    first, second = sorted(list_proposals(vault, kind="wiki").proposals, key=lambda one: one.says)
+    assert first.says.startswith("Archive the") and "the most is 100" in first.why
+    assert second.says == "Move the section 'Long part' of wiki/notes/long.md to a page of its own"
+    for one in (first, second):
+        approve(vault, one.id, caller)
+    build_wiki(vault, caller)
+    assert len(read(vault, f"wiki/{BOAT}.md").split()) <= 110
+    part = next((vault.root / "wiki/notes/long").glob("*.md"))
+    assert part.read_text().startswith("# Long part\n\nword word")
+    assert f"## Long part\n\nSee [Long part](long/{part.name}).\n\n## Rest\n\nEnd.\n" in read(
+        vault, "wiki/notes/long.md"
+    )
+    assert check_pages(vault).dead == ()
+
+
+def test_a_run_files_no_more_than_its_limit(vault: Vault, caller: Caller) -> None:
+    change_setting(vault, caller, "wiki.curator.proposals", "2")
+    vault = Vault(vault.root, vault.git.environment)
+    write(vault, "wiki/trip.md", " ".join(f"[[Place {number}]]" for number in range(5)))
+    outcomes = [one.outcome for one in curate(vault, caller).findings if one.finding.rule == "dead-link"]
+    assert outcomes.count(FILED) == 2 and outcomes.count(LEFT) == 3
+    outcomes = [one.outcome for one in curate(vault, caller).findings if one.finding.rule == "dead-link"]
+    assert outcomes.count(FILED) == 2 and outcomes.count("waits") == 2
+    assert len([one for one in list_proposals(vault).proposals if one.status == OPEN]) == 4
+
+
+def test_a_page_that_cannot_be_read_stays_as_it_is(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    rename_entity(vault, BOAT, "ship", caller)
+    bad = b"[[boat]] \xff\n"
+    (vault.root / "wiki/bad.md").write_bytes(bad)
+    write(vault, "wiki/good.md", "[[boat]]\n")
+    done = curate(vault, caller)
+    assert (vault.root / "wiki/bad.md").read_bytes() == bad and any("bad.md" in one for one in done.notices)
+    assert read(vault, "wiki/good.md") == "[[ship|boat]]\n"
