@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from clawmem import __version__
 from clawmem.errors import Unreadable
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
 from clawmem.index.search.lookup import entities, entity_names
+from clawmem.index.tables.store import Index
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
@@ -48,6 +49,17 @@ class WikiBuild(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
+class BuildScope(Protocol):
+    """What deciding about pages reads: a vault, its index, and the caller with the time."""
+
+    @property
+    def vault(self) -> Vault: ...
+    @property
+    def index(self) -> Index: ...
+    @property
+    def caller(self) -> Caller: ...
+
+
 class _Plan(NamedTuple):
     """The entries of all pages before and after a build, the claims of each topic that has a page, and the pages to
     render."""
@@ -71,18 +83,19 @@ def build_wiki(vault: Vault, caller: Caller, full: bool = False, dry_run: bool =
             commit = work.commit([change])[-1]
         head = commit or vault.head().commit
         if head is not None and not dry_run:
-            write_wiki_state(vault, WikiState(head, _today(work), _basis(vault), plan.entries))
+            write_wiki_state(vault, WikiState(head, today(work), basis(vault), plan.entries))
         written = tuple(sorted(path for path, data in writes.items() if data is not None))
         removed = tuple(sorted(path for path, data in writes.items() if data is None))
         claims = sum(entry.claims for entry in plan.entries.values())
         return WikiBuild(written, removed, len(plan.entries), claims, last is None, commit, work.notices)
 
 
-def _today(work: WriteScope) -> str:
+def today(work: BuildScope) -> str:
+    """Return the day on which a build runs."""
     return day_of(stamp(work.caller.now))
 
 
-def _basis(vault: Vault) -> str:
+def basis(vault: Vault) -> str:
     """Return a digest of what every page depends on: this version and the thresholds."""
     given = [__version__, *(str(vault.settings.get(key)) for key in _SETTINGS)]
     return hashlib.sha256("\n".join(given).encode()).hexdigest()
@@ -92,7 +105,7 @@ def _usable_state(work: WriteScope) -> WikiState | None:
     """Return the state of the last build, unless something changed on which every page depends, or the clock went
     back."""
     state = read_wiki_state(work.vault)
-    usable = state is not None and state.basis == _basis(work.vault) and state.day <= _today(work)
+    usable = state is not None and state.basis == basis(work.vault) and state.day <= today(work)
     return state if usable else None
 
 
@@ -109,7 +122,7 @@ def _plan(work: WriteScope, last: WikiState | None) -> _Plan:
         for name in sorted(wanted):
             pages[name], entries[name] = gather_page(work.index, context, titles, name)
 
-    gather(_changed_names(work, last, names, titles))
+    gather(changed_names(work, last, names, titles))
     # What changed on one page can change the links on others, but not their claims.
     old, new = backlinks_of(before), backlinks_of(entries)
     gather(name for name, entry in dict(entries).items() if old.get(entry.path) != new.get(entry.path))
@@ -120,7 +133,7 @@ def _plan(work: WriteScope, last: WikiState | None) -> _Plan:
     return _Plan(before, entries, topics, linked)
 
 
-def _changed_names(work: WriteScope, last: WikiState | None, names: set[str], titles: Titles) -> set[str]:
+def changed_names(work: BuildScope, last: WikiState | None, names: set[str], titles: Titles) -> set[str]:
     """Return the entities whose claims may differ from the last build; all of them if that cannot be told."""
     head = work.vault.head().commit
     if last is None or head is None:
@@ -138,14 +151,14 @@ def _changed_names(work: WriteScope, last: WikiState | None, names: set[str], ti
     if any(path.startswith("review/") for path in paths):
         changed |= entities_disputed(work.index) | {name for name, entry in last.pages.items() if entry.conflicts}
     changed |= _renamed(work, last, titles, names)
-    if _today(work) != last.day:
-        changed |= {name for name, entry in last.pages.items() if entry.due is not None and entry.due <= _today(work)}
+    if today(work) != last.day:
+        changed |= {name for name, entry in last.pages.items() if entry.due is not None and entry.due <= today(work)}
     edited = {path for path in paths if path.startswith(f"{FOLDER}/")}
     changed |= {name for name, entry in last.pages.items() if entry.path in edited}
     return changed & names
 
 
-def _changed_facts(work: WriteScope, old: str, new: str, paths: Iterable[str]) -> list[Fact] | None:
+def _changed_facts(work: BuildScope, old: str, new: str, paths: Iterable[str]) -> list[Fact] | None:
     """Return the facts that differ between two commits, in both versions, or None if a file cannot be read."""
     items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path) is not None]
     if not items:
@@ -166,7 +179,7 @@ def _facts_in(data: bytes | None, path: str) -> dict[str, Fact]:
     return {fact.id: fact for fact in parse_items(data, path)} if data else {}
 
 
-def _renamed(work: WriteScope, last: WikiState, titles: Titles, names: set[str]) -> set[str]:
+def _renamed(work: BuildScope, last: WikiState, titles: Titles, names: set[str]) -> set[str]:
     """Return the entities that name, or named, one whose title or aliases changed, or that is new or gone."""
     known = {name: (entry.title, *entry.aliases) for name, entry in last.pages.items()}
     now = {name: (entity.title, *entity.aliases) for name, entity in titles.entities.items()}

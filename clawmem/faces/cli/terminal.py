@@ -15,7 +15,7 @@ from clawmem.runtime import Runtime, from_process
 
 if TYPE_CHECKING:
     from clawmem.faces.parts.records import Selection
-    from clawmem.model.wiki.site import Site
+    from clawmem.wiki.site import Render
 
 SCHEMA_VERSION = 1
 _ERASE = "\r\x1b[K"
@@ -72,11 +72,11 @@ class Terminal(Call):
         with apart(given, sys.stdout.buffer) as (source, out):
             return serve(source, out, self.runtime.renewed)
 
-    def site_files(self, site: Site) -> Iterable[tuple[str, bytes]]:
-        """Those of the web face."""
-        from clawmem.faces.web.render_site import render_site  # only for this verb
+    def site_renderer(self) -> tuple[Render, str]:
+        """That of the web face."""
+        from clawmem.faces.web.render_site import design, render_site  # only for this verb
 
-        return render_site(site)
+        return render_site, design()
 
     def run_inner(self, words: Sequence[str], runtime: Runtime, given: bytes) -> InnerRun:
         """Run a command line of a suite and print nothing."""

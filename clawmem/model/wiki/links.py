@@ -61,10 +61,10 @@ def links_in(text: str) -> Iterable[tuple[str, bool]]:
             yield found[1].strip(), True
     for found in _MARKDOWN.finditer(shown):
         if not _ADDRESS.match(found[1]):
-            yield _decoded(found[1].partition("#")[0]), False
+            yield decoded(found[1].partition("#")[0]), False
 
 
-def _decoded(target: str) -> str:
+def decoded(target: str) -> str:
     """Return a target without percent-encoding."""
     return _ESCAPED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(errors="replace"), target)
 
