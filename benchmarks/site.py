@@ -43,7 +43,7 @@ def site_rows(folder: Path, facts: int = 100_000) -> Iterator[Row]:
     """The site of a vault of `facts` facts and 500 entities, and its pages in a browser where one is installed."""
     env = {**environment(folder / "home"), "CLAWMEM_NOW": NOW.strftime("%Y-%m-%dT%H:%M:%SZ")}
     root, site = make_vault(folder / "vault", facts).root, folder / "site"
-    entity = next(iter(sorted((root / "life" / "projects").iterdir()))).relative_to(root / "life").as_posix()
+    entity = min((root / "life" / "projects").glob("*/items.json")).parent.relative_to(root / "life").as_posix()
     _cpu([*_CLAWMEM, "recall", "nothing"], root, env)
     build = [*_CLAWMEM, "wiki", "site", str(site)]
     seconds, peak = _cpu(build, root, env)
