@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
 
-.PHONY: help run run-agent run-governance run-wiki test lint bench soak harness docs completions libraries clean
+.PHONY: help run run-agent run-governance run-wiki test lint bench soak harness docs completions libraries screenshots clean
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -69,6 +69,9 @@ completions: $(STAMP) ## Write the completion scripts anew.
 
 libraries: $(STAMP) ## Fetch the JavaScript libraries of sites from the npm registry, as their pins say.
 	@$(BIN)/python scripts/fetch_libraries.py
+
+screenshots: $(LINT_STAMP) ## Take pictures of every view of the site, light and dark, wide and narrow; two are in the README.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python scripts/screenshots.py
 
 clean: ## Remove what these commands made.
 	rm -rf $(VENV) demo-vault demo-site demo-site-*.png build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

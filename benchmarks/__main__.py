@@ -18,6 +18,7 @@ from benchmarks.many import batch_rows, repository_rows
 from benchmarks.redaction import redaction_rows
 from benchmarks.report import HEAD, Row, line
 from benchmarks.retrieval import retrieval_rows
+from benchmarks.site import site_rows
 from benchmarks.start_up import recall_rows, remember_rows
 from benchmarks.sync import sync_rows
 from benchmarks.year import year_rows
@@ -37,6 +38,7 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "redact": redaction_rows,
     "impact": impact_rows,
     "governance": governance_rows,
+    "site": site_rows,
 }
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from clawmem import __version__
 from clawmem.errors import Unreadable
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
 from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, facts_containing
+from clawmem.index.tables.store import Index
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
@@ -51,6 +52,17 @@ class WikiBuild(NamedTuple):
     full: bool
     commit: str | None = None
     notices: tuple[str, ...] = ()
+
+
+class BuildScope(Protocol):
+    """What deciding about pages reads: a vault, its index, and the caller with the time."""
+
+    @property
+    def vault(self) -> Vault: ...
+    @property
+    def index(self) -> Index: ...
+    @property
+    def caller(self) -> Caller: ...
 
 
 class BuildPlan(NamedTuple):
@@ -103,15 +115,16 @@ def remember_build(work: WriteScope, plan: BuildPlan, commit: str | None) -> Non
     """Store what the next build needs to know about this one."""
     head = commit or work.vault.head().commit
     if head is not None:
-        state = WikiState(head, _today(work), _basis(work.vault), plan.entries, plan.by_hand)
+        state = WikiState(head, today(work), basis(work.vault), plan.entries, plan.by_hand)
         write_wiki_state(work.vault, state)
 
 
-def _today(work: WriteScope) -> str:
+def today(work: BuildScope) -> str:
+    """Return the day on which a build runs."""
     return day_of(stamp(work.caller.now))
 
 
-def _basis(vault: Vault) -> str:
+def basis(vault: Vault) -> str:
     """Return a digest of what every page depends on: this version and the thresholds."""
     given = [__version__, *(str(vault.settings.get(key)) for key in _SETTINGS)]
     return hashlib.sha256("\n".join(given).encode()).hexdigest()
@@ -121,7 +134,7 @@ def _usable_state(work: WriteScope) -> WikiState | None:
     """Return the state of the last build, unless something changed on which every page depends, or the clock went
     back."""
     state = read_wiki_state(work.vault)
-    usable = state is not None and state.basis == _basis(work.vault) and state.day <= _today(work)
+    usable = state is not None and state.basis == basis(work.vault) and state.day <= today(work)
     return state if usable else None
 
 
@@ -139,8 +152,8 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
         for name in counting(sorted(wanted), "wiki: reading", "entities", report):
             pages[name], entries[name] = gather_page(work.index, context, titles, name)
 
-    changed = _changed_paths(work, last)
-    gather(_changed_names(work, last, names, titles, changed))
+    changed = changed_paths(work, last)
+    gather(changed_names(work, last, names, titles, changed))
     shown, topics = topic_totals(before, least), topic_totals(entries, least)
     written = _texts_by_hand(work, changed if last else None, texts)
     hand = hand_links(written, hand_before, entries, topics)
@@ -153,7 +166,7 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     return BuildPlan(before, entries, topics, linked, hand_before, hand, last is None, texts)
 
 
-def _changed_paths(work: WriteScope, last: WikiState | None) -> list[str] | None:
+def changed_paths(work: BuildScope, last: WikiState | None) -> list[str] | None:
     """Return the paths that changed since the last build, or None if that cannot be told."""
     head = work.vault.head().commit
     if last is None or head is None:
@@ -175,8 +188,8 @@ def _texts_by_hand(work: WriteScope, changed: Iterable[str] | None, texts: Mappi
     return {path: None if text is None else outside_markers(text) for path, text in {**read, **texts}.items()}
 
 
-def _changed_names(
-    work: WriteScope, last: WikiState | None, names: set[str], titles: Titles, paths: Sequence[str] | None
+def changed_names(
+    work: BuildScope, last: WikiState | None, names: set[str], titles: Titles, paths: Sequence[str] | None
 ) -> set[str]:
     """Return the entities whose claims may differ from the last build; all of them if that cannot be told."""
     head = work.vault.head().commit
@@ -195,14 +208,14 @@ def _changed_names(
     if ACCESSES_PATH in paths:
         changed |= _accessed(work, last.head, head)
     changed |= _renamed(work, last, titles, names)
-    if _today(work) != last.day:
-        changed |= {name for name, entry in last.pages.items() if entry.due is not None and entry.due <= _today(work)}
+    if today(work) != last.day:
+        changed |= {name for name, entry in last.pages.items() if entry.due is not None and entry.due <= today(work)}
     edited = {path for path in paths if path.startswith(f"{FOLDER}/")}
     changed |= {name for name, entry in last.pages.items() if entry.path in edited}
     return changed & names
 
 
-def _changed_facts(work: WriteScope, old: str, new: str, paths: Iterable[str]) -> list[Fact] | None:
+def _changed_facts(work: BuildScope, old: str, new: str, paths: Iterable[str]) -> list[Fact] | None:
     """Return the facts that differ between two commits, in both versions, or None if a file cannot be read."""
     items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path) is not None]
     if not items:
@@ -219,13 +232,13 @@ def _changed_facts(work: WriteScope, old: str, new: str, paths: Iterable[str]) -
     return found
 
 
-def _also_citing(work: WriteScope, days: Collection[str]) -> set[str]:
+def _also_citing(work: BuildScope, days: Collection[str]) -> set[str]:
     """Return the entities with facts whose further evidence is of some days."""
     rows = facts_containing(work.index, f'"{ALSO_FROM}"') if days else []
     return {one.entity for one in rows if any(event_day(work.index, each) in days for each in further_events(one.fact))}
 
 
-def _accessed(work: WriteScope, old: str, new: str) -> set[str]:
+def _accessed(work: BuildScope, old: str, new: str) -> set[str]:
     """Return the entities of the facts whose accesses differ between two commits: what is used is not stale."""
     before, after = (
         parse_accesses(work.vault.contents_at(commit, [ACCESSES_PATH])[ACCESSES_PATH]) for commit in (old, new)
@@ -238,7 +251,7 @@ def _facts_in(data: bytes | None, path: str) -> dict[str, Fact]:
     return {fact.id: fact for fact in parse_items(data, path)} if data else {}
 
 
-def _renamed(work: WriteScope, last: WikiState, titles: Titles, names: set[str]) -> set[str]:
+def _renamed(work: BuildScope, last: WikiState, titles: Titles, names: set[str]) -> set[str]:
     """Return the entities that name, or named, one whose title or aliases changed, or that is new or gone."""
     known = {name: (entry.title, *entry.aliases) for name, entry in last.pages.items()}
     now = {name: (entity.title, *entity.aliases) for name, entity in titles.entities.items()}

@@ -1,50 +1,309 @@
-"""Collect what a site of the memory shows."""
+"""Build a site of the memory: gather what changed since the last build, and write it.
+
+The result is the same as that of a full build. Pages are gathered one after another and kept in a temporary file until
+all links are known, so the memory that a build needs does not grow with the text of the pages.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import pickle
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import entities, entity_names
+from clawmem.index.search.graph import entities_beside, entities_citing
+from clawmem.index.search.lookup import entities, entity_names, facts_of
 from clawmem.index.search.sittings import events_by_id
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
-from clawmem.model.pages.summary import own_text
+from clawmem.model.kinds import file_kind
+from clawmem.model.pages.summary import generated_part, own_text, split_front_matter
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.caller import Caller
-from clawmem.model.wiki.names import INDEX, topic_page
-from clawmem.model.wiki.page import TopicPage
-from clawmem.model.wiki.site import Site, source_events
+from clawmem.model.records.entity import summary_path
+from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, entity_page, topic_page
+from clawmem.model.wiki.page import EntityPage, PageEntry, PageLink, TopicPage
+from clawmem.model.wiki.site import OwnPage, Site, SitePage, SiteTopic, source_events
+from clawmem.vault.state.wiki_state import WikiState
 from clawmem.vault.vault import Vault
-from clawmem.wiki.compile import backlinks_of, topic_links, topic_totals, with_links
+from clawmem.wiki.compile import (
+    backlinks_of,
+    basis,
+    changed_names,
+    changed_paths,
+    today,
+    topic_links,
+    topic_totals,
+    with_links,
+)
 from clawmem.wiki.gather import gate_context, gather_page, is_on_wiki, titles_of
+from clawmem.wiki.write_site import SiteBuild, SiteState, read_site_state, write_site
+
+Earlier = Callable[[str], bytes | None]
+Render = Callable[[Site, Earlier], Iterable[tuple[str, bytes | None]]]
+Links = Mapping[str, tuple[PageLink, ...]]
+_AT_ONCE = 200
+_OWN_KINDS = (
+    "undated note", "document in daily", "document in life", "document in tasks", "document in workflows",
+)  # fmt: skip
 
 
-def gather_site(vault: Vault, caller: Caller, report: OnProgress | None = None) -> Site:
-    """Return the pages of all entities and topics, from the facts that pass the gates. `report` gets how far it is.
-    Raise NotPermitted for a caller that may not read."""
-    return run_query(vault, lambda index: _gather(vault, caller, index, report))
+class BuiltSite(NamedTuple):
+    """What a build did, the number of pages of entities, topics and people, and what the index says about itself."""
+
+    build: SiteBuild
+    pages: int
+    full: bool
+    notices: tuple[str, ...]
 
 
-def _gather(vault: Vault, caller: Caller, index: Index, report: OnProgress | None) -> Site:
-    context = gate_context(vault.settings, vault.catalog, caller)
-    titles = titles_of(entities(index))
-    names = {name for name in entity_names(index) if is_on_wiki(name)} | set(titles.entities)
-    for name in names:
-        check_may_read(caller, name)
-    wanted = counting(sorted(names), "site: reading", "entities", report)
-    gathered = {name: gather_page(index, context, titles, name) for name in wanted}
-    entries = {name: entry for name, (_, entry) in gathered.items()}
-    links, totals = backlinks_of(entries), topic_totals(entries, vault.settings.whole("wiki.topic_claims"))
-    pages = tuple(with_links(page, entry, links, totals) for page, entry in gathered.values())
-    groups = topic_links(entries, totals)
-    topics = tuple(TopicPage(topic_page(one), one, groups[one]) for one in sorted(groups))
-    events = events_by_id(index, source_events(pages))
-    paths = [INDEX, *(page.path for page in pages), *(topic.path for topic in topics)]
-    notices = (*index.notices, *unreadable_notices(index))
-    return Site(pages, topics, tuple(entries.values()), events, _written(vault, paths), notices)
+def build_site(
+    vault: Vault,
+    caller: Caller,
+    folder: Path,
+    render: Render,
+    design: str,
+    full: bool = False,
+    report: OnProgress | None = None,
+) -> BuiltSite:
+    """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`.
+
+    `render` makes files of a site, given those of the last build; `design` is a digest of all else on which the files
+    depend. With `full`, every page is rendered; so it is if the last build there cannot be continued. `report` gets how
+    far it is. Raise NotPermitted for a caller that may not read, StorageFailed if a file cannot be written."""
+
+    def act(index: Index) -> BuiltSite:
+        with tempfile.TemporaryFile() as file:
+            return _Builder(vault, index, caller, _Spool(file), design, report).build(folder, render, full)
+
+    return run_query(vault, act, one_state=False)
 
 
-def _written(vault: Vault, paths: list[str]) -> dict[str, str]:
-    """Return what people wrote on the pages of the wiki."""
-    found = {path: own_text(vault.read_text(path) or "") for path in paths}
-    return {path: text for path, text in found.items() if text}
+def gather_pages(vault: Vault, caller: Caller) -> tuple[tuple[EntityPage, ...], tuple[str, ...]]:
+    """Return the pages of all entities without their backlinks and topics, and what the index says about itself. Raise
+    NotPermitted for a caller that may not read."""
+
+    def act(index: Index) -> tuple[tuple[EntityPage, ...], tuple[str, ...]]:
+        context, titles = gate_context(vault.settings, vault.catalog, caller), titles_of(entities(index))
+        names = {name for name in entity_names(index) if is_on_wiki(name)} | set(titles.entities)
+        for name in names:
+            check_may_read(caller, name)
+        pages = tuple(gather_page(index, context, titles, name)[0] for name in sorted(names))
+        return pages, (*index.notices, *unreadable_notices(index))
+
+    return run_query(vault, act)
+
+
+class _Spool:
+    """Pages by entity, in a file that only this process reads."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._places: dict[str, int] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
+    def names(self) -> list[str]:
+        return sorted(self._places)
+
+    def put(self, name: str, page: EntityPage) -> None:
+        self._places[name] = self._file.seek(0, 2)
+        pickle.dump(page, self._file, pickle.HIGHEST_PROTOCOL)
+
+    def get(self, name: str) -> EntityPage:
+        self._file.seek(self._places[name])
+        page: EntityPage = pickle.load(self._file)
+        return page
+
+
+class _Builder:
+    """One build: what it reads, and what it has gathered so far."""
+
+    def __init__(
+        self, vault: Vault, index: Index, caller: Caller, spool: _Spool, design: str, report: OnProgress | None
+    ) -> None:
+        self.vault = vault
+        self.index = index
+        self.caller = caller
+        self._spool = spool
+        self._report = report
+        self._head = vault.head().commit or ""
+        self._ground = hashlib.sha256(f"{basis(vault)}\n{design}".encode()).hexdigest()
+        self._least = vault.settings.whole("wiki.topic_claims")
+        self._titles = titles_of(entities(index))
+        self._names = {name for name in entity_names(index) if is_on_wiki(name)} | set(self._titles.entities)
+        self._entries: dict[str, PageEntry] = {}
+        self._noted: set[str] = set()
+        for name in self._names:
+            check_may_read(caller, name)
+
+    def build(self, folder: Path, render: Render, full: bool) -> BuiltSite:
+        """Gather what changed, render it, and write it."""
+        last = None if full else self._usable(read_site_state(folder))
+        before = last.wiki.pages if last else {}
+        edited = self._edited(last)
+        self._entries = {name: before[name] for name in sorted(self._names & before.keys())}
+        self._gather(self._changed(last, edited))
+        links, totals = self._gather_linked(before)
+        titles = self._titles_of_files(last.files_of_people if last else {}, edited)
+        others = {path: title for path, title in titles.items() if title is not None}
+        known = _digest((*(entry.path for entry in self._entries.values()), *map(topic_page, totals), *others))
+        if last is not None:
+            self._noted = set(last.noted)
+        if last is None or last.known != known:
+            # A link in what people wrote may lead to a page that is new or gone.
+            edited = set(others) | self._noted
+            self._gather((self._noted & self._names) - set(self._spool.names()))
+        self._entries = dict(sorted(self._entries.items()))
+        topics = self._topics(before, totals, edited, last is None)
+        was = self._paths(before.values(), topic_totals(before, self._least), last.files_of_people if last else {})
+        now = self._paths(self._entries.values(), totals, others)
+        site = Site(
+            self._pages(links, totals),
+            topics,
+            self._own(others.keys() & edited),
+            tuple(self._entries.values()),
+            totals,
+            others,
+            tuple(sorted(was - now)),
+            self._texts([INDEX])[INDEX],
+        )
+
+        def state(files: Mapping[str, int]) -> SiteState:
+            wiki = WikiState(self._head, today(self), self._ground, self._entries, {})
+            return SiteState(wiki, known, tuple(sorted(self._noted)), titles, files)
+
+        done = write_site(
+            folder, lambda earlier: render(site, earlier), last, state, self._report, len(self._spool.names())
+        )
+        notices = (*self.index.notices, *unreadable_notices(self.index))
+        return BuiltSite(done, len(now), last is None, notices)
+
+    def _edited(self, last: SiteState | None) -> set[str]:
+        """Return the paths of the vault that changed since a build."""
+        if last is None or last.wiki.head == self._head:
+            return set()
+        return set(self.vault.changed_paths_or_none(last.wiki.head, self._head) or ())
+
+    @staticmethod
+    def _paths(entries: Iterable[PageEntry], topics: Iterable[str], own: Mapping[str, str | None]) -> set[str]:
+        shown = (path for path, title in own.items() if title is not None)
+        return {*(entry.path for entry in entries), *map(topic_page, topics), *shown}
+
+    def _usable(self, last: SiteState | None) -> SiteState | None:
+        """Return the state of the last build, unless something changed on which every page depends, or the clock went
+        back."""
+        usable = last is not None and last.wiki.basis == self._ground and last.wiki.day <= today(self)
+        return last if usable else None
+
+    def _changed(self, last: SiteState | None, edited: Collection[str]) -> set[str]:
+        """Return the entities whose pages may differ from the last build."""
+        wiki = last.wiki if last else None
+        changed = changed_names(self, wiki, self._names, self._titles, changed_paths(self, wiki))
+        days = {path[7:-6] for path in edited if path.startswith("ledger/")}
+        if changed == self._names or not days:
+            return changed
+        # A page shows who said both sides of a conflict, also the side that is another page's.
+        cited = [one.fact for name in entities_citing(self.index, days) for one in facts_of(self.index, name)]
+        return (changed | entities_beside(self.index, [fact for fact in cited if fact.source_event])) & self._names
+
+    def _gather(self, names: Iterable[str]) -> None:
+        context = gate_context(self.vault.settings, self.vault.catalog, self.caller)
+        for name in counting(sorted(names), "site: reading", "entities", self._report):
+            page, self._entries[name] = gather_page(self.index, context, self._titles, name)
+            self._spool.put(name, page)
+
+    def _gather_linked(self, before: Mapping[str, PageEntry]) -> tuple[Links, dict[str, int]]:
+        """Gather the pages whose backlinks or topics changed; return all backlinks, and the claims of each topic."""
+        old, new = backlinks_of(before), backlinks_of(self._entries)
+        differ = [name for name, one in self._entries.items() if old.get(one.path) != new.get(one.path)]
+        self._gather(name for name in differ if name not in self._spool)
+        totals = topic_totals(self._entries, self._least)
+        moved = topic_totals(before, self._least).keys() ^ totals.keys()
+        beside = [name for name, one in self._entries.items() if moved & one.topics.keys()]
+        self._gather(name for name in beside if name not in self._spool)
+        return new, totals
+
+    def _pages(self, links: Links, totals: Mapping[str, int]) -> Iterator[SitePage]:
+        """Yield the gathered pages with their links, events and notes."""
+        names = self._spool.names()
+        for start in range(0, len(names), _AT_ONCE):
+            part = names[start : start + _AT_ONCE]
+            texts = self._texts([path for name in part for path in (entity_page(name), summary_path(name))])
+            for name in part:
+                page = with_links(self._spool.get(name), self._entries[name], links, totals)
+                notes = tuple((path, texts[path]) for path in (page.path, summary_path(name)) if texts[path])
+                self._noted.discard(name)
+                self._noted.update((name,) if notes else ())
+                yield SitePage(page, events_by_id(self.index, source_events(page)), notes)
+
+    def _topics(
+        self, before: Mapping[str, PageEntry], totals: Mapping[str, int], edited: Collection[str], full: bool
+    ) -> tuple[SiteTopic, ...]:
+        """Return the pages of the topics of which some entity has other claims than before or another title, and of
+        those that people edited."""
+        names = before.keys() | self._entries.keys()
+        differ = [name for name in names if full or before.get(name) != self._entries.get(name)]
+        found = (entries[name] for name in differ for entries in (before, self._entries) if name in entries)
+        touched = {topic for one in found for topic in one.topics if topic in totals}
+        touched |= {topic for topic in totals if topic_page(topic) in edited} if edited else set()
+        groups = topic_links(self._entries, touched)
+        pages = [TopicPage(topic_page(topic), topic, groups[topic]) for topic in sorted(groups)]
+        notes: dict[str, str] = {}
+        for start in range(0, len(pages), _AT_ONCE):
+            notes |= self._texts([page.path for page in pages[start : start + _AT_ONCE]])
+        self._noted -= notes.keys()
+        self._noted |= {path for path, text in notes.items() if text}
+        return tuple(SiteTopic(page, notes[page.path]) for page in pages)
+
+    def _titles_of_files(self, kept: Mapping[str, str | None], edited: Collection[str]) -> dict[str, str | None]:
+        """Return the titles of the Markdown files that people wrote for everyone, by path; None for files that clawmem
+        wrote."""
+        if not self._head:
+            return {}
+        taken = {INDEX, *map(entity_page, self._names)}
+        paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path)]
+        read = [path for path in paths if path not in kept or path in edited]
+        titles = {path: kept[path] for path in paths if path in kept}
+        for start in range(0, len(read), _AT_ONCE):
+            for path, text in self._contents(read[start : start + _AT_ONCE]).items():
+                titles[path] = _title(path, text) if generated_part(text) is None else None
+        return dict(sorted(titles.items()))
+
+    def _own(self, paths: Iterable[str]) -> Iterator[OwnPage]:
+        for path, text in self._contents(sorted(paths)).items():
+            yield OwnPage(path, _title(path, text), split_front_matter(text)[1])
+
+    def _texts(self, paths: list[str]) -> dict[str, str]:
+        """Return what people wrote on some pages, as HEAD has them."""
+        found = self._contents(paths)
+        return {path: own_text(found[path]) if path in found else "" for path in paths}
+
+    def _contents(self, paths: list[str]) -> dict[str, str]:
+        found = self.vault.contents_at(self._head, paths) if self._head else {}
+        return {path: data.decode("utf-8-sig", errors="replace") for path, data in found.items() if data is not None}
+
+
+def _may_be_own(path: str) -> bool:
+    if not path.endswith(".md"):
+        return False
+    if path.startswith(f"{FOLDER}/"):
+        return not path.startswith(f"{REPORTS}/")
+    kind = file_kind(path)
+    return kind is not None and kind.name in _OWN_KINDS
+
+
+def _title(path: str, text: str) -> str:
+    """Return the first heading of a page, else its file name."""
+    _, body = split_front_matter(text)
+    first = next((line[2:].strip() for line in body.splitlines() if line.startswith("# ")), "")
+    return first or path.rpartition("/")[2].removesuffix(".md")
+
+
+def _digest(paths: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(paths)).encode(errors="replace")).hexdigest()

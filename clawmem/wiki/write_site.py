@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.model.progress import OnProgress, Progress
+from clawmem.model.wiki.page import PageEntry
+from clawmem.vault.state.wiki_state import WikiState
 from clawmem.vault.vault import Vault
 
 RECORD = "clawmem-site.json"
 """The file in a site's folder that lists the site's files. Only a folder with it, or an empty one, is written to."""
+
+
+_FORM = 1
 
 
 class SiteBuild(NamedTuple):
@@ -36,39 +41,100 @@ def check_site_folder(vault: Vault, folder: Path) -> None:
         raise InvalidInput(f"{folder} exists and is not a site of clawmem.", "Name a new or an empty folder.")
 
 
+class SiteState(NamedTuple):
+    """What a build left in a folder: the commit, the day and the pages that it showed, a digest of the paths that links
+    could lead to, the entities and topic pages with notes, the titles of people's files (None for generated ones), and
+    the site's files with their sizes in bytes."""
+
+    wiki: WikiState
+    known: str
+    noted: Sequence[str]
+    files_of_people: Mapping[str, str | None]
+    files: Mapping[str, int]
+
+
+Earlier = Callable[[str], bytes | None]
+_Render = Callable[[Earlier], Iterable[tuple[str, bytes | None]]]
+
+
+def read_site_state(folder: Path) -> SiteState | None:
+    """Return what the last build left in a folder, or None if there is nothing that a build can continue: no record, an
+    invalid one, or a file that is missing or has another size."""
+    record = _recorded(folder)
+    try:
+        if record["form"] != _FORM or any(
+            (folder / path).stat().st_size != size for path, size in record["files"].items()
+        ):
+            return None
+        pages = {name: PageEntry(*row) for name, row in record["pages"].items()}
+        wiki = WikiState(str(record["head"]), str(record["day"]), str(record["basis"]), pages, {})
+        return SiteState(wiki, str(record["known"]), record["noted"], record["people"], record["files"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
 def write_site(
-    folder: Path, files: Iterable[tuple[str, bytes]], pages: int = 0, report: OnProgress | None = None
+    folder: Path,
+    render: _Render,
+    last: SiteState | None = None,
+    state: Callable[[Mapping[str, int]], SiteState] | None = None,
+    report: OnProgress | None = None,
+    expected: int = 0,
 ) -> SiteBuild:
     """Write the files that differ from those in the folder, and remove what an earlier site left there. The folder must
-    have passed `check_site_folder`. `report` gets the number of files written, of about `pages`.
+    have passed `check_site_folder`.
 
-    Raise StorageFailed if a file cannot be written."""
+    `render` makes the files, given a function that reads those of the last build; None stands for a file to be removed.
+    With `last`, files that it does not make stay as they are. `state` makes the record for the next build. `report`
+    gets the number of files made, of about `expected`. Raise StorageFailed if a file cannot be written."""
     try:
-        return _write(folder, files, pages, report)
+        return _write(folder, _counted(render, report, expected), last, state)
     except OSError as error:
         place = error.filename or folder
         raise StorageFailed(f"{place} cannot be written: {error.strerror}.", "The site is incomplete.") from None
 
 
-def _write(folder: Path, files: Iterable[tuple[str, bytes]], pages: int, report: OnProgress | None) -> SiteBuild:
+def _counted(render: _Render, report: OnProgress | None, expected: int) -> _Render:
+    """Return the same function; what it makes is counted while it is taken."""
+    if report is None:
+        return render
+
+    def counted(earlier: Earlier) -> Iterator[tuple[str, bytes | None]]:
+        for number, made in enumerate(render(earlier)):
+            report(Progress("site: writing", number, max(expected, number), "files"))
+            yield made
+
+    return counted
+
+
+def _write(
+    folder: Path,
+    render: _Render,
+    last: SiteState | None,
+    state: Callable[[Mapping[str, int]], SiteState] | None,
+) -> SiteBuild:
     folder.mkdir(parents=True, exist_ok=True)
-    before = _recorded(folder)
-    # From here on, a folder with half a site is known as one.
-    if not before:
-        _record(folder, before)
-    now: set[str] = set()
-    size = written = 0
-    for path, content in files:
-        if report is not None:
-            report(Progress("site: writing", len(now), max(pages, len(now)), "files"))
-        now.add(path)
-        size += len(content)
-        written += _written(folder / path, content)
-    stale = [path for path in sorted(before - now) if _is_inside(folder, path)]
+    before = _files(_recorded(folder))
+    now = dict(last.files) if last else {}
+    # Until the build is done, the folder is known as a site, and no build continues this one.
+    _record(folder, {"files": before})
+    written = 0
+
+    def earlier(path: str) -> bytes | None:
+        return (folder / path).read_bytes() if path in now else None
+
+    for path, content in render(earlier):
+        if content is None:
+            now.pop(path, None)
+        else:
+            now[path] = len(content)
+            written += _written(folder / path, content)
+    stale = [path for path in sorted(before.keys() - now.keys()) if _is_inside(folder, path)]
     for path in stale:
         (folder / path).unlink(missing_ok=True)
-    _record(folder, now)
-    return SiteBuild(len(now), size, written, len(stale))
+    now = dict(sorted(now.items()))
+    _record(folder, {"files": now} if state is None else _as_record(state(now)))
+    return SiteBuild(len(now), sum(now.values()), written, len(stale))
 
 
 def _written(path: Path, content: bytes) -> bool:
@@ -80,16 +146,32 @@ def _written(path: Path, content: bytes) -> bool:
     return True
 
 
-def _recorded(folder: Path) -> set[str]:
+def _as_record(state: SiteState) -> dict[str, Any]:
+    return {
+        "form": _FORM,
+        **state.wiki._asdict(),
+        "known": state.known,
+        "noted": state.noted,
+        "people": state.files_of_people,
+        "files": state.files,
+    }
+
+
+def _recorded(folder: Path) -> dict[str, Any]:
     try:
         found = json.loads((folder / RECORD).read_text("utf-8"))
-        return {path for path in found["files"] if isinstance(path, str)}
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return set()
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
-def _record(folder: Path, files: set[str]) -> None:
-    (folder / RECORD).write_text(json.dumps({"files": sorted(files)}, indent=0) + "\n", "utf-8")
+def _files(record: Mapping[str, Any]) -> dict[str, int]:
+    files = record.get("files")
+    return {path: 0 for path in files if isinstance(path, str)} if isinstance(files, list | dict) else {}
+
+
+def _record(folder: Path, record: Mapping[str, Any]) -> None:
+    (folder / RECORD).write_text(json.dumps(record) + "\n", "utf-8")
 
 
 def _is_inside(folder: Path, path: str) -> bool:

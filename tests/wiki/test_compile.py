@@ -154,7 +154,7 @@ def test_an_incremental_build_equals_a_full_one(rounds: int, vault: Vault, calle
     @settings(max_examples=rounds, deadline=None, suppress_health_check=list(HealthCheck), derandomize=rounds < 100)
     @given(STEPS)
     def compare(steps: list[tuple[str, int, int]]) -> None:
-        history = _History(vault, caller)
+        history = History(vault, caller)
         for step, one, other in steps:
             history.run(step, one, other)
         build_wiki(vault, history.caller)
@@ -166,7 +166,7 @@ def test_an_incremental_build_equals_a_full_one(rounds: int, vault: Vault, calle
     compare()
 
 
-class _History:
+class History:
     """A history of random acts on a few entities."""
 
     def __init__(self, vault: Vault, caller: Caller) -> None:

@@ -1,4 +1,4 @@
-"""A site of a real vault: what its pages say, and what a second build writes."""
+"""A site of a real vault: what its pages say, and that a build after a change equals a full one."""
 
 from __future__ import annotations
 
@@ -6,26 +6,40 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
-from clawmem.memory.facts.remember import remember
-from clawmem.memory.facts.revise import link, supersede
+from clawmem.faces.web import paging, record_lists
+from clawmem.faces.web.render_site import design, render_site
+from clawmem.memory.entities.entities import rename_entity
+from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.vault import Vault
 from clawmem.wiki.compile import build_wiki
-from clawmem.wiki.site import gather_site
+from clawmem.wiki.site import BuiltSite, build_site
 from clawmem.wiki.write_site import RECORD, check_site_folder, write_site
-
-JANE, BOAT = "areas/people/jane", "projects/boat"
-
-
-def add(vault: Vault, caller: Caller, text: str, entity: str = JANE, **keys: object) -> str:
-    draft = draft_from_record({"entity": entity, "fact": text, **keys}, caller.now)
-    return remember(vault, [draft], caller).facts[0].fact.id
+from tests.wiki.test_compile import BOAT, JANE, STEPS, History, add
 
 
-def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, caller: Caller) -> None:
+def built(vault: Vault, caller: Caller, folder: Path, full: bool = False) -> BuiltSite:
+    return build_site(vault, caller, folder, render_site, design(), full)
+
+
+def commit(vault: Vault, caller: Caller, path: str, text: str) -> None:
+    with transaction(vault, caller.now, "edit") as txn:
+        txn.adopt()
+        txn.commit([Change("edit", {path: text.encode()})])
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, caller: Caller, tmp_path: Path) -> None:
     length = add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
     old = add(vault, caller, "Jane lives in Oslo.")
     supersede(vault, old, draft_from_record({"fact": "Jane lives in Bergen."}, caller.now), caller)
@@ -33,14 +47,102 @@ def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, ca
     link(vault, berth, "depends_on", length, caller, "A long boat needs it.")
     add(vault, caller, "The agent keeps this for itself.", "@helper/projects/own")
     build_wiki(vault, caller)
-    page = vault.root / "wiki" / f"{JANE}.md"
-    page.write_text("She likes *tea*.\n\n" + page.read_text("utf-8"), "utf-8")
-    site = gather_site(vault, caller)
-    assert [one.entity.name for one in site.pages] == [JANE, BOAT]
-    jane, boat = site.pages
-    assert {claim.fact.fact for claim in jane.claims} == {"Jane rents a large berth.", "Jane lives in Bergen."}
-    assert [link.title for link in boat.backlinks] == ["Jane"] and [one.topic for one in site.topics] == ["sea"]
-    assert site.written == {jane.path: "She likes *tea*."}
+    page = f"wiki/{JANE}.md"
+    commit(vault, caller, page, f"She likes *tea*.\n\n{vault.read_text(page)}")
+    commit(vault, caller, "wiki/Sailing trip.md", "With [[Jane]] and [[Tom]].")
+    commit(vault, caller, "daily/letter.md", "# A letter\n\nNo links.")
+    summary = f"life/{JANE}/summary.md"
+    commit(vault, caller, summary, (vault.read_text(summary) or "").replace("# Jane\n", "# Jane\n\nA sailor.\n"))
+    done = built(vault, caller, tmp_path / "site")
+    shown = {path: data.decode() for path, data in content(tmp_path / "site").items() if path.endswith(".html")}
+    assert done.full and done.pages == 5
+    jane, boat = shown[f"{JANE}.html"], shown[f"{BOAT}.html"]
+    assert "Jane rents a large berth." in jane and "Jane lives in Bergen." in jane and "<em>tea</em>" in jane
+    assert "<p>A sailor.</p>" in jane and "Jane" in boat and "topics/sea.html" in shown
+    own = next(text for path, text in shown.items() if path.startswith("own/wiki/sailing-trip"))
+    assert f'<a href="../../{JANE}.html">Jane</a>' in own and 'class="dead"' in own
+    assert "A letter" in shown["own/daily/letter.html"]
+    assert not any("keeps this for itself" in text for text in shown.values())
+
+
+def test_one_change_writes_the_pages_that_show_it(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    for name in ("tom", "ann", "eva"):
+        add(vault, caller, f"{name.capitalize()} has a kayak.", f"areas/people/{name}", tags=["sea"])
+    site = tmp_path / "site"
+    built(vault, caller, site)
+    before = content(site)
+    add(vault, caller, "Tom has a canoe.", "areas/people/tom", tags=["sea"])
+    done = built(vault, caller, site)
+    differ = {path for path, data in content(site).items() if before.get(path) != data and path.endswith(".html")}
+    assert differ == {"areas/people/tom.html", "topics/sea.html", "index.html"} and not done.full
+    assert built(vault, caller, site).build.written == 0
+
+
+def test_a_site_with_a_missing_file_or_another_design_is_made_anew(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    site = tmp_path / "site"
+    built(vault, caller, site)
+    before = content(site)
+    (site / f"{JANE}.html").unlink()
+    assert built(vault, caller, site).full and content(site) == before
+    assert build_site(vault, caller, site, render_site, "another").full
+
+
+def differing(site: Path, full: Path) -> set[str]:
+    mine, whole = content(site), content(full)
+    return {path for path in mine.keys() | whole.keys() if mine.get(path) != whole.get(path)}
+
+
+def test_what_is_taken_back_leaves_every_page(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    """Backlinks, topics, lists, words and pages go with the fact, the entity or the file that they came from."""
+    site, full = tmp_path / "site", tmp_path / "full"
+    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["hull"])
+    old = add(vault, caller, "Jane sails.", related_entities=[BOAT], tags=["sea"], category="decision")
+    add(vault, caller, "Tom stays ashore.", "areas/people/tom", tags=["sea"])
+    add(vault, caller, "Tom swims in June.", "areas/people/tom", tags=["sea"])
+    commit(vault, caller, "wiki/trip.md", "With [[Jane]] and [[later]].")
+    built(vault, caller, site)
+    acts = (
+        lambda: retract(vault, old, caller),
+        lambda: commit(vault, caller, "wiki/later.md", "Soon."),
+        lambda: rename_entity(vault, BOAT, "ship", caller),
+        lambda: commit(vault, caller, "wiki/trip.md", "Without anybody."),
+    )
+    for act in acts:
+        act()
+        assert not built(vault, caller, site).full
+        built(vault, caller, full, full=True)
+        assert differing(site, full) == set()
+    assert not any(b"Jane sails" in data for data in content(site).values())
+
+
+@pytest.mark.parametrize("rounds", [4, pytest.param(120, marks=pytest.mark.soak)])
+def test_a_build_after_changes_equals_a_full_one(
+    rounds: int, vault: Vault, caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "PER_PAGE", 2)
+    monkeypatch.setattr(record_lists, "NEWEST", 3)
+    numbers = iter(range(10**6))
+    pages = st.lists(st.sampled_from(("wiki/trip.md", f"wiki/{JANE}.md", "wiki/topics/sea.md")), max_size=2)
+
+    @settings(max_examples=rounds, deadline=None, suppress_health_check=list(HealthCheck), derandomize=rounds < 100)
+    @given(STEPS, pages, STEPS)
+    def compare(first: list[tuple[str, int, int]], edited: list[str], then: list[tuple[str, int, int]]) -> None:
+        history, site = History(vault, caller), tmp_path / f"site-{next(numbers)}"
+        for steps in (first, then):
+            for step, one, other in steps:
+                history.run(step, one, other)
+            built(vault, history.caller, site)
+            for path in edited if steps is first else ():
+                text = f"Trip {next(numbers)} with [[Jane]], [[sea]].\n\n{vault.read_text(path) or ''}"
+                commit(vault, history.caller, path, text)
+                add(vault, history.caller, f"We decided on plan {next(numbers)}.", category="decision")
+        built(vault, history.caller, tmp_path / "full", full=True)
+        assert differing(site, tmp_path / "full") == set()
+
+    compare()
 
 
 def files(*paths: str) -> Iterable[tuple[str, bytes]]:
@@ -49,9 +151,9 @@ def files(*paths: str) -> Iterable[tuple[str, bytes]]:
 
 def test_a_second_build_writes_what_differs_and_removes_what_is_gone(tmp_path: Path) -> None:
     site = tmp_path / "deep" / "site"
-    assert write_site(site, files("index.html", "a/b.html"))[:4] == (2, 18, 2, 0)
+    assert write_site(site, lambda _: files("index.html", "a/b.html"))[:4] == (2, 18, 2, 0)
     (site / "mine.txt").write_text("not of the site")
-    assert write_site(site, files("index.html", "c.html"))[2:] == (1, 1)
+    assert write_site(site, lambda _: files("index.html", "c.html"))[2:] == (1, 1)
     assert sorted(path.name for path in site.rglob("*") if path.is_file()) == [
         "c.html", RECORD, "index.html", "mine.txt",
     ]  # fmt: skip
@@ -62,7 +164,7 @@ def test_a_record_cannot_name_files_elsewhere(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
     (site / RECORD).write_text('{"files": ["../other.txt"]}')
-    assert write_site(site, files("index.html"))[2:] == (1, 0)
+    assert write_site(site, lambda _: files("index.html"))[2:] == (1, 0)
     assert (tmp_path / "other.txt").exists()
 
 

@@ -17,7 +17,7 @@ from clawmem.runtime import Runtime, from_process
 if TYPE_CHECKING:
     from clawmem.faces.parts.records import Selection
     from clawmem.model.progress import OnProgress
-    from clawmem.model.wiki.site import Site
+    from clawmem.wiki.site import Render
 
 SCHEMA_VERSION = 1
 
@@ -83,11 +83,11 @@ class Terminal(Call):
 
         return decide(self.runtime, kind, "--json" if self._as_json else "--jsonl" if self.selection else None)
 
-    def site_files(self, site: Site) -> Iterable[tuple[str, bytes]]:
-        """Those of the web face."""
-        from clawmem.faces.web.render_site import render_site  # only for this verb
+    def site_renderer(self) -> tuple[Render, str]:
+        """That of the web face."""
+        from clawmem.faces.web.render_site import design, render_site  # only for this verb
 
-        return render_site(site)
+        return render_site, design()
 
     def run_inner(self, words: Sequence[str], runtime: Runtime, given: bytes) -> InnerRun:
         """Run a command line of a suite and print nothing."""

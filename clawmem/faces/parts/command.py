@@ -14,8 +14,8 @@ from clawmem.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from clawmem.model.progress import OnProgress
-    from clawmem.model.wiki.site import Site
     from clawmem.runtime import Runtime
+    from clawmem.wiki.site import Render
 
 Shape = Any
 """The shape of an answer's data, written as in `clawmem.faces.parts.shapes`."""
@@ -124,8 +124,8 @@ class Call:
         """Ask a person at a terminal about each open proposal, of one kind if given."""
         raise NotImplementedError
 
-    def site_files(self, site: "Site") -> "Iterable[tuple[str, bytes]]":
-        """The files of a site of the memory: the path of each below the site's folder, and its content."""
+    def site_renderer(self) -> "tuple[Render, str]":
+        """The function that makes the files of a site, and a digest of all on which they depend beside the memory."""
         raise NotImplementedError
 
     def run_inner(self, words: "Sequence[str]", runtime: "Runtime", given: bytes) -> InnerRun:

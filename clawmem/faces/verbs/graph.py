@@ -16,7 +16,7 @@ from clawmem.model.wiki.graph_text import GRAPHML, MERMAID, graphml_lines, merma
 from clawmem.model.wiki.memory_graph import MemoryGraph, graph_around, memory_graph
 from clawmem.model.wiki.names import entity_page
 from clawmem.serving import graph as acts
-from clawmem.wiki.site import gather_site
+from clawmem.wiki.site import gather_pages
 
 
 def neighbors(call: Call, node: str, depth: int, include_superseded: bool, limit: int) -> Answer:
@@ -49,13 +49,13 @@ def export(call: Call, format_: str, entity: str | None, depth: int) -> Answer:
     if format_ not in _FORMATS:
         raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(_FORMATS)}.")
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    site = gather_site(vault, caller)
-    graph = memory_graph(site.pages)
+    pages, notices = gather_pages(vault, caller)
+    graph = memory_graph(pages)
     if entity is not None:
         graph = _around(graph, find_readable_entity(vault, entity, caller), depth)
     lines = list(mermaid_lines(graph) if format_ == MERMAID else graphml_lines(graph))
     data = {"format": format_, "nodes": len(graph.nodes), "edges": len(graph.edges), "text": "\n".join(lines) + "\n"}
-    return Answer(data, lines, site.notices)
+    return Answer(data, lines, notices)
 
 
 def _around(graph: MemoryGraph, name: str, depth: int) -> MemoryGraph:

@@ -18,8 +18,8 @@ from clawmem.wiki.check_pages import check_pages
 from clawmem.wiki.compile import build_wiki
 from clawmem.wiki.curator import FILED, LEFT, OUTCOMES, CuratedFinding
 from clawmem.wiki.curator import curate as curate_act
-from clawmem.wiki.site import gather_site
-from clawmem.wiki.write_site import check_site_folder, write_site
+from clawmem.wiki.site import build_site
+from clawmem.wiki.write_site import check_site_folder
 
 
 def build(call: Call, full: bool, dry_run: bool) -> Answer:
@@ -94,29 +94,31 @@ def curate(call: Call, week: str | None, dry_run: bool) -> Answer:
     return Answer(data, lines, notices=done.notices)
 
 
-def site(call: Call, folder: str) -> Answer:
-    """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim,
-    search, and a graph.
+def site(call: Call, folder: str, full: bool) -> Answer:
+    """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim, what
+    people wrote, search, and a graph.
 
     It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says. A
-    folder that contains anything but such a site is refused."""
+    build after the first renders only the pages that changed. Edits by hand are shown once they are committed, which
+    `clawmem wiki build` does. A folder that contains anything but such a site is refused."""
     runtime = call.runtime
     target = (runtime.working_folder / Path(folder).expanduser()).resolve()
     check_site_folder(runtime.vault(), target)
     with call.progress() as report:
-        found = gather_site(runtime.vault(), runtime.caller(), report)
-        done = write_site(target, call.site_files(found), len(found.pages) + len(found.topics), report)
+        built = build_site(runtime.vault(), runtime.caller(), target, *call.site_renderer(), full, report)
+    done = built.build
     data = {
         "folder": str(target),
         "index": str(target / "index.html"),
-        "pages": len(found.pages) + len(found.topics),
+        "pages": built.pages,
         "files": done.files,
         "bytes": done.size,
         "written": done.written,
         "removed": done.removed,
+        "full": built.full,
     }
     line = f"{data['pages']:,} pages, {done.size / 1e6:.1f} MB. Wrote {done.written:,} files, removed {done.removed:,}."
-    return Answer(data, [line, f"Open {target / 'index.html'}"], found.notices, is_report=True)
+    return Answer(data, [line, f"Open {target / 'index.html'}"], built.notices, is_report=True)
 
 
 def _lines(gated: GatedFact, explain: bool) -> list[str]:
@@ -183,8 +185,20 @@ VERB = {
     ),
     "site": Command(
         site,
-        (Parameter("folder", "The folder of the site.", required=True, completes="file"),),
-        {"folder": str, "index": str, "pages": int, "files": int, "bytes": int, "written": int, "removed": int},
+        (
+            Parameter("folder", "The folder of the site.", required=True, completes="file"),
+            Parameter("full", "Render every page again.", ("--full",), bool, False),
+        ),
+        {
+            "folder": str,
+            "index": str,
+            "pages": int,
+            "files": int,
+            "bytes": int,
+            "written": int,
+            "removed": int,
+            "full": bool,
+        },
         ("clawmem wiki site ~/memory-site",),
     ),
     "curate": Command(

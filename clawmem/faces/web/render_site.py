@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from clawmem.faces.web.html import LIBRARIES, POLICY, STATIC, data_script, template, written_html
+from clawmem.faces.web.html import LIBRARIES, POLICY, STATIC, TEMPLATES, template
+from clawmem.faces.web.neighbourhood import WIDTH, drawn, height_of, neighbours
+from clawmem.faces.web.notes import NoteRenderer
+from clawmem.faces.web.paging import Part, beyond, parts
+from clawmem.faces.web.record_lists import RecordLists
+from clawmem.faces.web.site_data import (
+    TOPICS,
+    Earlier,
+    GraphEntities,
+    SearchIndex,
+    data_path,
+    entity_data,
+    key_of,
+    own_data,
+    topics_data,
+)
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.labels import change_labels, trust_label
 from clawmem.model.language.dates import day_of
@@ -16,10 +32,9 @@ from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
 from clawmem.model.records.event import display_speaker
 from clawmem.model.wiki.markdown import grouped_claims, grouped_entries
-from clawmem.model.wiki.memory_graph import MemoryGraph, memory_graph, positions
-from clawmem.model.wiki.names import FOLDER, INDEX, relative_link
-from clawmem.model.wiki.page import EntityPage, FactPlace, PageLink, TopicPage, WikiClaim
-from clawmem.model.wiki.site import Site, site_path
+from clawmem.model.wiki.names import FOLDER, INDEX, file_name, relative_link, topic_page
+from clawmem.model.wiki.page import EntityPage, FactPlace, PageLink, WikiClaim
+from clawmem.model.wiki.site import Site, SitePage, SiteTopic, own_path, site_path, site_paths
 
 _MENU = (
     ("index.html", "Index"),
@@ -27,29 +42,26 @@ _MENU = (
     ("graph.html", "Graph"),
     ("decisions.html", "Decisions"),
     ("lessons.html", "Lessons"),
+    ("pages.html", "Pages"),
 )
+_FORM = "1"
 _RECORDS = (("decisions", "Decisions", "decision"), ("lessons", "Lessons", "lesson"))
+File = tuple[str, bytes | None]
 
 
-def render_site(site: Site) -> Iterator[tuple[str, bytes]]:
-    """Yield every file of a site: its path below the site's folder, and its content. The same site gives the same
-    bytes."""
+def render_site(site: Site, earlier: Earlier = lambda path: None) -> Iterator[File]:
+    """Yield the files of a site that may differ from those of the last build, which `earlier` reads: the path of each
+    below the site's folder, and its content, None for one that is gone. The same site gives the same bytes."""
     yield from library_files()
     for path in sorted(STATIC.iterdir()):
         yield f"static/{path.name}", path.read_bytes()
-    known = {INDEX, *(page.path for page in site.pages), *(page.path for page in site.topics)}
-    graph = memory_graph(site.pages)
-    for page in site.pages:
-        yield _page("entity.html", site_path(page.path), page.entity.title, **_entity_values(site, page, known))
-    for topic in site.topics:
-        yield _page("topic.html", site_path(topic.path), topic.topic, **_topic_values(site, topic, known))
-    yield _index(site, known)
-    for name, title, category in _RECORDS:
-        yield _page("records.html", f"{name}.html", title, records=_records(site.pages, category))
-    yield _page("search.html", "search.html", "Search")
-    yield _page("graph.html", "graph.html", "Graph")
-    yield "data/search-data.js", data_script("clawmemSearchData", list(_search_rows(site)))
-    yield "data/graph-data.js", data_script("clawmemGraphData", _graph_data(graph))
+    yield from _Renderer(site, earlier).files()
+
+
+def design() -> str:
+    """Return a digest of what the files of a site depend on beside the memory."""
+    files = sorted((*STATIC.iterdir(), *TEMPLATES.iterdir()))
+    return hashlib.sha256(b"\n".join((_FORM.encode(), *(path.read_bytes() for path in files)))).hexdigest()
 
 
 def library_files() -> Iterator[tuple[str, bytes]]:
@@ -60,6 +72,157 @@ def library_files() -> Iterator[tuple[str, bytes]]:
             yield f"libraries/{name}", (LIBRARIES / name).read_bytes()
 
 
+class _Renderer:
+    """Renders what changed in a site, and collects what its pages say for lists, search and graph."""
+
+    def __init__(self, site: Site, earlier: Earlier) -> None:
+        self._site = site
+        self._earlier = earlier
+        self._known = site_paths(site.entries, map(topic_page, site.totals), site.others)
+        self._notes = NoteRenderer(self._known)
+        self._search = SearchIndex(earlier)
+        self._graph = GraphEntities(earlier)
+        self._lists = {name: RecordLists(name, category, earlier) for name, _, category in _RECORDS}
+
+    def files(self) -> Iterator[File]:
+        site = self._site
+        yield from self._gone()
+        for page in site.pages:
+            yield from self._entity(page)
+        for topic in site.topics:
+            yield from self._topic(topic)
+        for own in site.own:
+            path = own_path(own.path)
+            text = _without_title(own.text, own.title)
+            values = {"written": self._notes.html(text, own.path, path, 1), "source": own.path}
+            yield _page("own.html", path, own.title, **values)
+            yield self._data(path, own_data(own))
+        yield self._topics_data()
+        yield from self._index()
+        yield from self._own_list()
+        for name, title, _ in _RECORDS:
+            for path, values in self._lists[name].pages():
+                yield _page("records.html", path, title, **values)
+            yield from self._lists[name].state()
+        yield _page("search.html", "search.html", "Search")
+        yield _page("graph.html", "graph.html", "Graph")
+        yield from self._search.files()
+        yield self._graph.file(site.entries)
+
+    def _data(self, path: str, data: Mapping[str, Any] | None) -> File:
+        return data_path(key_of(path)), self._search.put(key_of(path), data)
+
+    def _topics_data(self) -> File:
+        paths = {topic: site_path(topic_page(topic)) for topic in self._site.totals}
+        return data_path(TOPICS), self._search.put(TOPICS, topics_data(self._site.totals, paths))
+
+    def _gone(self) -> Iterator[File]:
+        for page in self._site.gone:
+            path = site_path(page) if self._earlier(site_path(page)) is not None else own_path(page)
+            yield path, None
+            yield from beyond(path, 1, self._earlier)
+            yield self._data(path, None)
+            for lists in self._lists.values():
+                lists.put(path, ())
+
+    def _entity(self, given: SitePage) -> Iterator[File]:
+        path = site_path(given.page.path)
+        data = entity_data(given, self._known)
+        self._graph.put(data)
+        for lists in self._lists.values():
+            lists.put(path, [claim.fact for claim in given.page.claims], given.page.entity.title)
+        yield _page("entity.html", path, given.page.entity.title, **self._entity_values(given))
+        yield self._data(path, data)
+
+    def _topic(self, topic: SiteTopic) -> Iterator[File]:
+        path = site_path(topic.page.path)
+        yield from self._listed(
+            path, _links(topic.page.entities, topic.page.path), topic.page.topic, "topic.html", topic
+        )
+
+    def _listed(
+        self, path: str, items: Sequence[Any], title: str, name: str, topic: SiteTopic | None = None
+    ) -> Iterator[File]:
+        written = ((topic.page.path, topic.notes),) if topic and topic.notes else ()
+        found = parts(path, items)
+        for part in found:
+            shown = self._written(written, path) if part.number == 1 else []
+            heading = title if part.number == 1 else f"{title}, part {part.number}"
+            yield _page(name, part.path, heading, links=part.items, written=shown, parts=_part_links(part))
+        yield from beyond(path, len(found), self._earlier)
+
+    def _index(self) -> Iterator[File]:
+        site = self._site
+        groups = []
+        for title, entries in grouped_entries(site.entries):
+            items = [(site_path(one.path), one.title, one.claims, one.newest) for one in entries]
+            found = parts(f"index_{file_name(title.casefold())}.html", items)
+            groups.append((title, found[0].items, _part_links(found[0])))
+            for part in found[1:]:
+                yield _page(
+                    "index_part.html",
+                    part.path,
+                    f"{title}, part {part.number}",
+                    entries=part.items,
+                    parts=_part_links(part),
+                )
+            yield from beyond(found[0].path, len(found), self._earlier)
+        topics = sorted(site.totals.items(), key=lambda one: (one[0].casefold(), one[0]))
+        rows = [(site_path(topic_page(topic)), topic, claims) for topic, claims in topics]
+        found = parts("index_topics.html", rows)
+        groups_of_topics = (found[0].items, _part_links(found[0]))
+        for part in found[1:]:
+            yield _page(
+                "topic.html",
+                part.path,
+                f"Topics, part {part.number}",
+                links=part.items,
+                written=[],
+                parts=_part_links(part),
+            )
+        yield from beyond("index_topics.html", len(found), self._earlier)
+        written = self._written(((INDEX, site.notes),) if site.notes else (), "index.html")
+        yield _page("index.html", "index.html", "Memory", groups=groups, topics=groups_of_topics, written=written)
+
+    def _own_list(self) -> Iterator[File]:
+        rows = [(own_path(path), title, path) for path, title in self._site.others.items()]
+        found = parts("pages.html", sorted(rows, key=lambda row: (row[1].casefold(), row[2])))
+        for part in found:
+            yield _page("pages.html", part.path, "Pages", rows=part.items, parts=_part_links(part))
+        yield from beyond("pages.html", len(found), self._earlier)
+
+    def _written(self, notes: Iterable[tuple[str, str]], page: str) -> list[Markup]:
+        return [self._notes.html(text, path, page) for path, text in notes]
+
+    def _entity_values(self, given: SitePage) -> dict[str, Any]:
+        page, entity = given.page, given.page.entity
+        rivals = _rivals(page)
+        groups = [
+            (
+                "Facts" if category == "fact" else category.capitalize(),
+                [_claim_values(given, one, rivals.get(one.fact.id, ())) for one in claims],
+            )
+            for category, claims in grouped_claims(page.claims)
+        ]
+        beside = neighbours(page)
+        return {
+            "entity": entity,
+            "node": site_path(page.path),
+            "kind": (entity.kind or kind_of(entity.name)).capitalize(),
+            "claims": len(page.claims),
+            "groups": groups,
+            "conflicts": [[_side(given, one) for one in conflict] for conflict in page.conflicts],
+            "doubtful": [(_fact_values(given, one.fact), one.reason) for one in page.doubtful],
+            "topics": _links(page.topics, page.path),
+            "backlinks": _links(page.backlinks, page.path),
+            "held_back": page.held_back,
+            "written": self._written(given.notes, site_path(page.path)),
+            "drawing": [(one, _link(page.path, one.neighbour.path)) for one in drawn(beside)],
+            "beside": [(one, _link(page.path, one.path)) for one in beside],
+            "size": (WIDTH, height_of(beside)),
+        }
+
+
 def _page(name: str, path: str, title: str, **values: Any) -> tuple[str, bytes]:
     root = "../" * path.count("/")
     menu = [(root + target, words, target == path) for target, words in _MENU]
@@ -67,71 +230,56 @@ def _page(name: str, path: str, title: str, **values: Any) -> tuple[str, bytes]:
     return path, text.encode("utf-8", errors="replace")
 
 
-def _index(site: Site, known: set[str]) -> tuple[str, bytes]:
-    groups = [
-        (title, [(site_path(one.path), one.title, one.claims, one.newest) for one in entries])
-        for title, entries in grouped_entries(site.entries)
-    ]
-    topics = [(site_path(one.path), one.topic, sum(link.claims for link in one.entities)) for one in site.topics]
-    return _page(
-        "index.html", "index.html", "Memory", groups=groups, topics=topics, written=_written(site, INDEX, known)
-    )
+def _without_title(text: str, title: str) -> str:
+    """Return Markdown without the heading that is the title of its page."""
+    first, _, rest = text.lstrip().partition("\n")
+    return rest if first.strip() == f"# {title}" else text
 
 
-def _entity_values(site: Site, page: EntityPage, known: set[str]) -> dict[str, Any]:
-    entity = page.entity
-    groups = [
-        ("Facts" if category == "fact" else category.capitalize(), [_claim_values(site, one, page) for one in claims])
-        for category, claims in grouped_claims(page.claims)
-    ]
-    conflicts = [[_side(site, one, page.path) for one in conflict] for conflict in page.conflicts]
+def _part_links(part: Part) -> list[tuple[str, int, bool]]:
+    """Return the links between the parts of a list; none if there is one part."""
+    if len(part.paths) == 1:
+        return []
+    return [(relative_link(part.path, path), at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
+
+
+def _rivals(page: EntityPage) -> dict[str, list[FactPlace]]:
+    """Return the facts that contradict each fact of a page, by id."""
+    found: dict[str, list[FactPlace]] = {}
+    for one, other in page.conflicts:
+        found.setdefault(one.fact.id, []).append(other)
+        found.setdefault(other.fact.id, []).append(one)
+    return found
+
+
+def _claim_values(given: SitePage, claim: WikiClaim, rivals: Iterable[FactPlace]) -> dict[str, Any]:
+    page = given.page
     return {
-        "entity": entity,
-        "node": page.path,
-        "kind": (entity.kind or kind_of(entity.name)).capitalize(),
-        "claims": len(page.claims),
-        "groups": groups,
-        "conflicts": conflicts,
-        "doubtful": [(_fact_values(site, one.fact), one.reason) for one in page.doubtful],
-        "topics": _links(page.topics, page.path),
-        "backlinks": _links(page.backlinks, page.path),
-        "held_back": page.held_back,
-        "written": _written(site, page.path, known),
-    }
-
-
-def _topic_values(site: Site, page: TopicPage, known: set[str]) -> dict[str, Any]:
-    return {"links": _links(page.entities, page.path), "written": _written(site, page.path, known)}
-
-
-def _written(site: Site, path: str, known: set[str]) -> Markup | None:
-    text = site.written.get(path)
-    return written_html(text, path, known) if text else None
-
-
-def _claim_values(site: Site, claim: WikiClaim, page: EntityPage) -> dict[str, Any]:
-    rivals = [
-        other
-        for conflict in page.conflicts
-        for one, other in (tuple(conflict), tuple(conflict)[::-1])
-        if one.fact.id == claim.fact.id
-    ]
-    return {
-        "fact": _fact_values(site, claim.fact),
+        "fact": _fact_values(given, claim.fact),
         "mentions": [(_link(page.path, path), title) for path, title in claim.mentions],
-        "premises": [(_side(site, one.place, page.path), one.reason) for one in claim.premises],
-        "replaced": [_fact_values(site, old) for old in claim.replaced],
-        "conflicts": [_side(site, one, page.path) for one in rivals],
+        "premises": [(_side(given, one.place), one.reason) for one in claim.premises],
+        "replaced": _history(given, claim),
+        "conflicts": [_side(given, one) for one in rivals],
     }
 
 
-def _side(site: Site, place: FactPlace, page: str) -> dict[str, Any]:
-    link = _link(page, place.page) + f"#{place.fact.id}" if place.page else None
-    return {"link": link, "title": place.title, "fact": _fact_values(site, place.fact)}
+def _history(given: SitePage, claim: WikiClaim) -> list[tuple[dict[str, Any], str, str]]:
+    """Return what a claim replaced, newest first, each with the day on which it was replaced and what replaced it."""
+    heirs = {one.id: one for one in (claim.fact, *claim.replaced)}
+    found = []
+    for old in claim.replaced:
+        heir = heirs.get(old.superseded_by or "", claim.fact)
+        found.append((_fact_values(given, old), day_of(heir.timestamp), heir.fact))
+    return found
 
 
-def _fact_values(site: Site, fact: Fact) -> dict[str, Any]:
-    event = site.events.get(fact.source_event or "")
+def _side(given: SitePage, place: FactPlace) -> dict[str, Any]:
+    link = _link(given.page.path, place.page) + f"#{place.fact.id}" if place.page else None
+    return {"link": link, "title": place.title, "fact": _fact_values(given, place.fact)}
+
+
+def _fact_values(given: SitePage, fact: Fact) -> dict[str, Any]:
+    event = given.events.get(fact.source_event or "")
     return {
         "id": fact.id,
         "text": fact.fact,
@@ -154,55 +302,3 @@ def _links(links: Iterable[PageLink], page: str) -> list[tuple[str, str, int]]:
 
 def _link(page: str, target: str) -> str:
     return relative_link(f"{FOLDER}/{site_path(page)}", f"{FOLDER}/{site_path(target)}")
-
-
-def _records(pages: Iterable[EntityPage], category: str) -> list[tuple[str, str, str, str]]:
-    """Return the claims of a category, newest first: day, statement, link, title of the page."""
-    found = [
-        (day_of(claim.fact.timestamp), claim.fact.fact, f"{site_path(page.path)}#{claim.fact.id}", page.entity.title)
-        for page in pages
-        for claim in page.claims
-        if claim.fact.category == category
-    ]
-    return sorted(found, key=lambda one: (one[0], one[2]), reverse=True)
-
-
-def _search_rows(site: Site) -> Iterator[list[Any]]:
-    """Yield what can be found: link, title of the page, words, kind, day, trust."""
-    for page in site.pages:
-        path, entity = site_path(page.path), page.entity
-        kind = entity.kind or kind_of(entity.name)
-        yield [path, entity.title, " ".join((*entity.aliases, site.written.get(page.path, ""))), kind, None, None]
-        for claim in page.claims:
-            fact = claim.fact
-            row = [fact.fact, fact.category, day_of(fact.timestamp), trust_label(fact) or "user"]
-            yield [f"{path}#{fact.id}", entity.title, *row]
-    for topic in site.topics:
-        yield [site_path(topic.path), topic.topic, "", "topic", None, None]
-
-
-def _graph_data(graph: MemoryGraph) -> Mapping[str, Any]:
-    """Return nodes as lists (id, kind, label, link, trust, since, until, x, y) and edges by the nodes' numbers."""
-    places = positions(graph)
-    numbers = {node.id: number for number, node in enumerate(graph.nodes)}
-    nodes = [
-        [
-            node.id,
-            node.kind,
-            node.label,
-            _node_link(node.id, node.page),
-            node.trust,
-            node.since,
-            node.until,
-            *places[node.id],
-        ]
-        for node in graph.nodes
-    ]
-    edges = [[numbers[edge.source], numbers[edge.target], edge.kind] for edge in graph.edges]
-    return {"nodes": nodes, "edges": edges}
-
-
-def _node_link(node_id: str, page: str | None) -> str | None:
-    if page is None:
-        return None
-    return site_path(page) if node_id == page else f"{site_path(page)}#{node_id}"

@@ -136,9 +136,9 @@ def _link(found: re.Match[str]) -> WrittenLink | None:
     target = found["spaced"] or found["target"]
     if target is None or _ADDRESS.match(target):
         return None
-    return WrittenLink(_decoded(target.partition("#")[0]), False)
+    return WrittenLink(decoded(target.partition("#")[0]), False)
 
 
-def _decoded(target: str) -> str:
+def decoded(target: str) -> str:
     """Return a target without percent-encoding."""
     return _ESCAPED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(errors="replace"), target)

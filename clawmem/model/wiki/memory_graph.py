@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
@@ -44,12 +44,13 @@ class MemoryGraph(NamedTuple):
     edges: tuple[MemoryEdge, ...]
 
 
-def memory_graph(pages: Iterable[EntityPage]) -> MemoryGraph:
-    """Return the graph of what wiki pages show."""
+def memory_graph(pages: Iterable[EntityPage], others: Collection[str] = ()) -> MemoryGraph:
+    """Return the graph of what wiki pages show. `others` are the paths of further pages, to which edges may lead
+    without a node for them."""
     pages = tuple(pages)
     nodes: dict[str, MemoryNode] = {}
     edges: dict[MemoryEdge, None] = {}
-    entities = {page.path for page in pages}
+    entities = {*others, *(page.path for page in pages)}
     for page in pages:
         nodes[page.path] = MemoryNode(page.path, ENTITY, page.entity.title, page.path)
     for page in pages:
@@ -117,25 +118,20 @@ def graph_around(graph: MemoryGraph, centre: str, depth: int) -> MemoryGraph:
     return MemoryGraph(nodes, tuple(one for one in graph.edges if one.source in kept and one.target in kept))
 
 
-def positions(graph: MemoryGraph) -> dict[str, tuple[float, float]]:
-    """Return a place for each node: every entity in the middle of its facts, and the entities on one spiral, those
-    with most facts in the middle.
+def middles(sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+    """Return a place for each entity, given the number of nodes around it: the entities are on one spiral, those with
+    most nodes in the middle.
 
-    Both use the arrangement of a sunflower's seeds (H. Vogel, 1979): the n-th point has the angle n times the golden
-    angle and a distance from the middle whose square grows with the area of the points before it.
+    This is the arrangement of a sunflower's seeds (H. Vogel, 1979): the n-th point has the angle n times the golden
+    angle and a distance from the middle whose square grows with the area of the points before it. The nodes of an
+    entity are arranged around it in the same way, when they are drawn.
     """
-    around: dict[str | None, list[str]] = {}
-    for node in graph.nodes:
-        middle = node.id if node.kind == ENTITY else node.page
-        around.setdefault(middle, []).append(node.id)
     places: dict[str, tuple[float, float]] = {}
     area = 0.0
-    for number, (_, ids) in enumerate(sorted(around.items(), key=lambda one: (-len(one[1]), str(one[0])))):
-        own = 4.0 * (len(ids) + 3)
+    for number, (name, size) in enumerate(sorted(sizes.items(), key=lambda one: (-one[1], one[0]))):
+        own = 4.0 * (size + 3)
         distance, angle = math.sqrt(area + own / 2), number * _GOLDEN_ANGLE
         x, y = (distance * math.cos(angle), distance * math.sin(angle)) if number else (0.0, 0.0)
-        for seed, node_id in enumerate(ids):
-            step, turn = math.sqrt(seed), seed * _GOLDEN_ANGLE
-            places[node_id] = (round(x + step * math.cos(turn), 2), round(y + step * math.sin(turn), 2))
+        places[name] = (round(x, 2), round(y, 2))
         area += own
     return places

@@ -39,7 +39,7 @@ def file_name(text: str) -> str:
         return text
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     plain = re.sub(r"[^a-z0-9]+", "-", folded).strip("-")[:_LONGEST].strip("-")
-    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    mark = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:8]
     return f"{plain}-{mark}" if plain else mark
 
 

@@ -7,25 +7,68 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.event import Event
-from clawmem.model.wiki.names import FOLDER
+from clawmem.model.wiki.names import FOLDER, INDEX, file_name
 from clawmem.model.wiki.page import EntityPage, PageEntry, TopicPage
+
+OWN = "own"
+
+
+class SitePage(NamedTuple):
+    """The page of an entity with the events that its facts come from, by id, and what people wrote there, as pairs of
+    a vault path and Markdown."""
+
+    page: EntityPage
+    events: Mapping[str, Event]
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+class SiteTopic(NamedTuple):
+    """The page of a topic with what people wrote there, as Markdown."""
+
+    page: TopicPage
+    notes: str = ""
+
+
+class OwnPage(NamedTuple):
+    """A page that people wrote: its vault path, its title, and its Markdown."""
+
+    path: str
+    title: str
+    text: str
 
 
 class Site(NamedTuple):
-    """The pages of a site. `events` are the sources of its facts, by id. `written` is what people wrote on the wiki's
-    pages, as Markdown, by vault path."""
+    """A site, or what changes in one.
 
-    pages: tuple[EntityPage, ...]
-    topics: tuple[TopicPage, ...]
+    `pages`, `topics` and `own` are the pages to be written; `pages` and `own` can be read once. `entries`, `totals`
+    (claims by topic) and `others` (titles of own pages by vault path) say what the whole site has. `gone` are the vault
+    paths of pages that it no longer has. `notes` is what people wrote on the index."""
+
+    pages: Iterable[SitePage]
+    topics: tuple[SiteTopic, ...]
+    own: Iterable[OwnPage]
     entries: tuple[PageEntry, ...]
-    events: Mapping[str, Event]
-    written: Mapping[str, str]
-    notices: tuple[str, ...] = ()
+    totals: Mapping[str, int]
+    others: Mapping[str, str]
+    gone: tuple[str, ...] = ()
+    notes: str = ""
 
 
 def site_path(page: str) -> str:
-    """Return the path in a site of a wiki page, such as `areas/people/jane.html`."""
+    """Return the path in a site of a generated wiki page, such as `areas/people/jane.html`."""
     return page.removeprefix(f"{FOLDER}/").removesuffix(".md") + ".html"
+
+
+def own_path(page: str) -> str:
+    """Return the path in a site of a page that people wrote, such as `own/wiki/sailing.html`."""
+    return f"{OWN}/{'/'.join(map(file_name, page.removesuffix('.md').split('/')))}.html"
+
+
+def site_paths(entries: Iterable[PageEntry], topics: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+    """Return the path in a site of every page that links can lead to, by vault path. `topics` and `others` are vault
+    paths."""
+    generated = (INDEX, *(entry.path for entry in entries), *topics)
+    return {**{path: own_path(path) for path in others}, **{path: site_path(path) for path in generated}}
 
 
 def facts_on(page: EntityPage) -> Iterator[Fact]:
@@ -40,6 +83,6 @@ def facts_on(page: EntityPage) -> Iterator[Fact]:
         yield doubtful.fact
 
 
-def source_events(pages: Iterable[EntityPage]) -> set[str]:
-    """Return the ids of the events that the facts of some pages come from."""
-    return {fact.source_event for page in pages for fact in facts_on(page) if fact.source_event is not None}
+def source_events(page: EntityPage) -> set[str]:
+    """Return the ids of the events that the facts of a page come from."""
+    return {fact.source_event for fact in facts_on(page) if fact.source_event is not None}

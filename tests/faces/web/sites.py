@@ -9,7 +9,7 @@ from clawmem.faces.web.render_site import render_site
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
 from clawmem.model.records.entity import Entity
 from clawmem.model.records.event import Event
-from clawmem.model.wiki.names import INDEX, entity_page, topic_page
+from clawmem.model.wiki.names import entity_page, topic_page
 from clawmem.model.wiki.page import (
     DoubtfulClaim,
     EntityPage,
@@ -21,31 +21,79 @@ from clawmem.model.wiki.page import (
     WikiClaim,
     WikiConflict,
 )
-from clawmem.model.wiki.site import Site
+from clawmem.model.wiki.site import OwnPage, Site, SitePage, SiteTopic
 from clawmem.wiki.write_site import write_site
+
+JANE, BOAT, SEA = "wiki/areas/people/jane.md", "wiki/projects/boat.md", "wiki/topics/sea.md"
+SAILING = "wiki/Sailing.md"
 
 
 def site_of(texts: Iterable[str]) -> Site:
     """A site with a page for each text, which is everything on its page that the vault can say."""
     given = tuple(texts)
-    pages = tuple(_page(number, text) for number, text in enumerate(given))
-    topics = tuple(
-        TopicPage(_topic(text), text, (PageLink(page.path, text, 1),)) for page, text in zip(pages, given, strict=True)
-    )
-    entries = tuple(
-        PageEntry(page.path, page.entity.title, [], text or "area", 1, 1, "2026-11-20", {}, {text: 1}, None)
-        for page, text in zip(pages, given, strict=True)
-    )
-    events = {
-        f"evt_{number}": Event(f"evt_{number}", "2026-11-20T09:00:00Z", "user", text, speaker=text)
+    pages = tuple(
+        SitePage(
+            _page(number, text),
+            {f"evt_{number}": Event(f"evt_{number}", "2026-11-20T09:00:00Z", "user", text, speaker=text)},
+            ((entity_page(f"areas/number-{number}"), f"# {text}\n\n{text}\n\n- {text}\n\n[[{text}]]\n"),),
+        )
         for number, text in enumerate(given)
-    }
-    written = {page.path: f"# {text}\n\n{text}\n\n- {text}\n" for page, text in zip(pages, given, strict=True)}
-    return Site(pages, topics, entries, events, {**written, INDEX: "\n\n".join(given)})
+    )
+    links = {text: (PageLink(one.page.path, text, 1),) for one, text in zip(pages, given, strict=True)}
+    topics = tuple(SiteTopic(TopicPage(_topic(text), text, links[text]), text) for text in given)
+    entries = tuple(
+        PageEntry(one.page.path, text, [], text or "area", 1, 1, "2026-11-20", {one.page.path: 1}, {text: 1}, None)
+        for one, text in zip(pages, given, strict=True)
+    )
+    own = tuple(OwnPage(f"wiki/{text}.md", text, text) for text in given)
+    totals = dict.fromkeys(given, 1)
+    return Site(pages, topics, own, entries, totals, {one.path: one.title for one in own}, (), "\n\n".join(given))
+
+
+def small_site() -> Site:
+    """A site with every part of a page: history, premises, a conflict, a doubt, topics, backlinks, notes."""
+    quoted = {"source_event": "evt_1", "source_text": "I moved to Bergen", "confidence": 0.9}
+    home = fact("fact_home", "Jane lives in Bergen.", valid_from="2026-03-01", **quoted)
+    old = fact("fact_old", "Jane lives in Oslo.", status=SUPERSEDED, superseded_by=home.id, valid_from="2020-01-01")
+    length = fact("fact_long", "The boat is 9 m long.", tags=("sea",), trust="agent")
+    berth = fact("fact_berth", "Jane rents a large berth.", category="decision", tags=("sea",))
+    rivals = [fact("fact_red", "The boat is red."), fact("fact_blue", "The boat is blue.", trust="external")]
+    jane = EntityPage(
+        JANE,
+        Entity("areas/people/jane", "Jane", ("Janie",)),
+        (
+            WikiClaim(home, (old,)),
+            WikiClaim(berth, (), (Premise(FactPlace(length, BOAT, "Boat"), "A long boat."),), ((BOAT, "Boat"),)),
+        ),
+        doubtful=(DoubtfulClaim(fact("fact_tea", "Jane likes tea."), "nobody confirmed it for 180 days"),),
+        topics=(PageLink(SEA, "sea", 1),),
+        held_back=1,
+    )
+    boat = EntityPage(
+        BOAT,
+        Entity("projects/boat", "Boat"),
+        (WikiClaim(length),),
+        (WikiConflict(FactPlace(rivals[0], BOAT, "Boat"), FactPlace(rivals[1], BOAT, "Boat")),),
+        backlinks=(PageLink(JANE, "Jane", 1),),
+    )
+    entries = (
+        PageEntry(JANE, "Jane", ["Janie"], "person", 2, 0, "2026-11-20", {BOAT: 1}, {"sea": 1}, None),
+        PageEntry(BOAT, "Boat", [], "project", 1, 1, "2026-11-20", {}, {"sea": 1}, None),
+    )
+    topic = SiteTopic(TopicPage(SEA, "sea", (PageLink(BOAT, "Boat", 1), PageLink(JANE, "Jane", 1))))
+    event = Event("evt_1", "2026-03-02T08:00:00Z", "user", "I moved to Bergen yesterday.", speaker="Jane")
+    notes = "# Notes\n\nShe likes *tea*. See [the boat](../../projects/boat.md).\n\n| a | b |\n|---|--:|\n| 1 | 2 |"
+    sailing = (
+        "With [[jane|her]], on the [[Boat]], not on the [[Raft]]. ![chart](https://charts.example/north.png)"
+        " [gone](gone.md) [rules](https://rules.example/)"
+    )
+    own = OwnPage(SAILING, "Sailing", sailing)
+    pages = (SitePage(jane, {"evt_1": event}, ((JANE, notes),)), SitePage(boat, {}))
+    return Site(pages, (topic,), (own,), entries, {"sea": 2}, {SAILING: "Sailing"})
 
 
 def write(site: Site, folder: Path) -> Path:
-    write_site(folder, render_site(site))
+    write_site(folder, lambda earlier: render_site(site, earlier))
     return folder
 
 
@@ -54,7 +102,7 @@ def fact(fact_id: str, text: str, **keys: object) -> Fact:
 
 
 def _topic(text: str) -> str:
-    return topic_page(text.encode(errors="replace").decode())
+    return topic_page(text)
 
 
 def _page(number: int, text: str) -> EntityPage:

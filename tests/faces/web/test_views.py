@@ -10,65 +10,13 @@ from typing import Any
 import pytest
 
 from clawmem.faces.web.render_site import render_site
-from clawmem.model.facts.fact import SUPERSEDED
-from clawmem.model.records.entity import Entity
-from clawmem.model.records.event import Event
-from clawmem.model.wiki.page import (
-    DoubtfulClaim,
-    EntityPage,
-    FactPlace,
-    PageEntry,
-    PageLink,
-    Premise,
-    TopicPage,
-    WikiClaim,
-    WikiConflict,
-)
-from clawmem.model.wiki.site import Site
 from tests.browser import Visit, needs_browser, open_browser
-from tests.faces.web.sites import fact, write
+from tests.faces.web.sites import small_site, write
 
-JANE, BOAT, SEA = "wiki/areas/people/jane.md", "wiki/projects/boat.md", "wiki/topics/sea.md"
 VIEWS = (
     "index.html", "areas/people/jane.html", "projects/boat.html", "topics/sea.html", "search.html?q=oslo",
-    "graph.html", "decisions.html", "lessons.html",
+    "graph.html", "decisions.html", "lessons.html", "pages.html", "own/wiki/sailing-ff9c89e5.html",
 )  # fmt: skip
-
-
-def small_site() -> Site:
-    """A site with every part of a page: history, premises, a conflict, a doubt, topics, backlinks, notes."""
-    quoted = {"source_event": "evt_1", "source_text": "I moved to Bergen", "confidence": 0.9}
-    home = fact("fact_home", "Jane lives in Bergen.", valid_from="2026-03-01", **quoted)
-    old = fact("fact_old", "Jane lives in Oslo.", status=SUPERSEDED, superseded_by=home.id, valid_from="2020-01-01")
-    length = fact("fact_long", "The boat is 9 m long.", tags=("sea",), trust="agent")
-    berth = fact("fact_berth", "Jane rents a large berth.", category="decision", tags=("sea",))
-    rivals = [fact("fact_red", "The boat is red."), fact("fact_blue", "The boat is blue.", trust="external")]
-    jane = EntityPage(
-        JANE,
-        Entity("areas/people/jane", "Jane", ("Janie",)),
-        (
-            WikiClaim(home, (old,)),
-            WikiClaim(berth, (), (Premise(FactPlace(length, BOAT, "Boat"), "A long boat."),), ((BOAT, "Boat"),)),
-        ),
-        doubtful=(DoubtfulClaim(fact("fact_tea", "Jane likes tea."), "nobody confirmed it for 180 days"),),
-        topics=(PageLink(SEA, "sea", 1),),
-        held_back=1,
-    )
-    boat = EntityPage(
-        BOAT,
-        Entity("projects/boat", "Boat"),
-        (WikiClaim(length),),
-        (WikiConflict(FactPlace(rivals[0], BOAT, "Boat"), FactPlace(rivals[1], BOAT, "Boat")),),
-        backlinks=(PageLink(JANE, "Jane", 1),),
-    )
-    entries = (
-        PageEntry(JANE, "Jane", ["Janie"], "person", 2, 0, "2026-11-20", {BOAT: 1}, {"sea": 1}, None),
-        PageEntry(BOAT, "Boat", [], "project", 1, 1, "2026-11-20", {}, {"sea": 1}, None),
-    )
-    topic = TopicPage(SEA, "sea", (PageLink(BOAT, "Boat", 1), PageLink(JANE, "Jane", 1)))
-    event = Event("evt_1", "2026-03-02T08:00:00Z", "user", "I moved to Bergen yesterday.", speaker="Jane")
-    notes = "# Notes\n\nShe likes *tea*. See [the boat](../../projects/boat.md).\n\n| a | b |\n|---|--:|\n| 1 | 2 |"
-    return Site((jane, boat), (topic,), entries, {"evt_1": event}, {JANE: notes})
 
 
 @pytest.fixture(scope="module")
@@ -101,12 +49,33 @@ def test_a_page_shows_evidence_history_premises_conflicts_and_notes(folder: Path
         "Jane lives in Oslo.", 'href="../../projects/boat.html#fact_long"', "A long boat.", "Also known as Janie",
         "nobody confirmed it for 180 days", "1 fact does not pass the gates", "<em>tea</em>",
         '<a href="../../projects/boat.html">the boat</a>', "<h3>Notes</h3>",
+        "Replaced on 2026-11-20 by: Jane lives in Bergen.",
     ):  # fmt: skip
         assert words in jane, words
     boat = (folder / "projects/boat.html").read_text("utf-8")
     assert "Open conflicts" in boat and "The boat is red." in boat and "The boat is blue." in boat
     assert 'href="../areas/people/jane.html"' in boat and "from agent, unreviewed" in boat
     assert "Jane rents a large berth." in (folder / "decisions.html").read_text("utf-8")
+
+
+def test_the_neighbourhood_is_drawn_and_said_in_a_table(folder: Path) -> None:
+    jane, boat = ((folder / path).read_text("utf-8") for path in ("areas/people/jane.html", "projects/boat.html"))
+    assert '<a href="../../projects/boat.html" tabindex="-1">' in jane and ">Boat</text>" in jane
+    assert '<a href="../../projects/boat.html" dir="auto">Boat</a></td><td>1</td><td></td>' in jane
+    assert '<a href="../areas/people/jane.html" dir="auto">Jane</a></td><td></td><td>1</td>' in boat
+
+
+def test_a_page_of_people_has_resolved_links_and_marks_dead_ones(folder: Path) -> None:
+    page = (folder / "own/wiki/sailing-ff9c89e5.html").read_text("utf-8")
+    dead = '<span class="dead" title="There is no such page.">'
+    outside = 'class="outside" rel="noreferrer noopener"'
+    for words in (
+        '<a href="../../areas/people/jane.html">her</a>', '<a href="../../projects/boat.html">Boat</a>',
+        f"{dead}Raft</span>", f'<a href="https://charts.example/north.png" {outside}>chart</a>', f"{dead}gone</span>",
+        f'<a href="https://rules.example/" {outside}>rules</a>', "<code>wiki/Sailing.md</code>",
+    ):  # fmt: skip
+        assert words in page, words
+    assert 'href="own/wiki/sailing-ff9c89e5.html"' in (folder / "pages.html").read_text("utf-8")
 
 
 @needs_browser
@@ -123,7 +92,7 @@ def test_search_finds_a_claim_and_leads_to_it(visit: Visit) -> None:
 
 @needs_browser
 def test_the_graph_shows_a_neighbourhood_filters_and_goes_back_in_time(visit: Visit) -> None:
-    visit.open(f"graph.html#{BOAT}")
+    visit.open("graph.html#projects/boat.html")
     page = visit.page
     rows = page.locator("#rows tr")
 

@@ -8,7 +8,7 @@ import pytest
 
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.records.entity import Entity
-from clawmem.model.wiki.memory_graph import MemoryEdge, MemoryGraph, graph_around, memory_graph, positions
+from clawmem.model.wiki.memory_graph import MemoryEdge, MemoryGraph, graph_around, memory_graph, middles
 from clawmem.model.wiki.page import EntityPage, FactPlace, Premise, WikiClaim, WikiConflict
 
 JANE, BOAT = "wiki/areas/people/jane.md", "wiki/projects/boat.md"
@@ -64,7 +64,10 @@ def test_a_part_ends_at_the_distance(graph: MemoryGraph) -> None:
         graph_around(graph, "fact_none", 1)
 
 
-def test_every_node_has_a_place_of_its_own_and_facts_are_near_their_entity(graph: MemoryGraph) -> None:
-    places = positions(graph)
-    assert places == positions(graph) and len(set(places.values())) == len(graph.nodes)
-    assert math.dist(places["fact_home"], places[JANE]) < math.dist(places["fact_home"], places[BOAT])
+def test_every_entity_has_a_place_of_its_own_and_room_around_it() -> None:
+    sizes = {f"page {number}": number for number in range(1, 60)}
+    places = middles(sizes)
+    assert places == middles(dict(reversed(sizes.items()))) and places["page 59"] == (0.0, 0.0)
+    for one, (x, y) in places.items():
+        nearest = min(math.dist((x, y), place) for other, place in places.items() if other != one)
+        assert nearest > math.sqrt(sizes[one])

@@ -1,4 +1,5 @@
-/* The graph in the data that graph-data.js assigned: a drawing, its filters, and the same as a table.
+/* The graph of a site: a drawing, its filters, and the same as a table. The entities are in graph.js of the data; the
+   facts of an entity are loaded when they are needed.
    Text becomes text nodes and canvas text only, and links come from our own paths. */
 "use strict";
 
@@ -6,7 +7,7 @@
   const [ID, KIND, LABEL, LINK, TRUST, SINCE, UNTIL, X, Y] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   const ROWS = 100;
   const FEW = 80;
-  const MANY = 5000;
+  const MANY = 200;
   const WORDS = {
     entity: "entities", fact: "facts", decision: "decisions",
     about: "is about", mentions: "mentions", rests_on: "rests on", contradicts: "contradicts", replaces: "replaces",
@@ -21,29 +22,114 @@
     entity: "#8ab8f5", fact: "#8b939c", decision: "#e0a458",
     about: "#3a4047", mentions: "#52647a", rests_on: "#6cc081", contradicts: "#f2857d", replaces: "#e0a458", text: "#e8eaed",
   };
-  const { nodes, edges } = window.clawmemGraphData;
+  const PAGES = 60;
+  const DRAWN = 10000;
+  const ANGLE = Math.PI * (3 - Math.sqrt(5));
+  const [PATH, TITLE, KEY, SIZE, LEFT, TOP] = [0, 1, 2, 3, 4, 5];
+  const { entities, links } = window.clawmemGraph;
+  const total = entities.reduce((sum, entity) => sum + entity[SIZE], 0);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const at = (id) => document.getElementById(id);
-  const byId = new Map(nodes.map((node, number) => [node[ID], number]));
+  const byId = new Map(entities.map((entity, number) => [entity[PATH], number]));
+  const nodes = entities.map((entity) => [entity[PATH], "entity", entity[TITLE], entity[PATH], null, null, null, entity[LEFT], entity[TOP]]);
   const around = nodes.map(() => []);
-  edges.forEach(([source, target], number) => {
-    around[source].push(number);
-    around[target].push(number);
-  });
-  const days = [...new Set(nodes.flatMap((node) => [node[SINCE], node[UNTIL]]).filter(Boolean))].sort();
+  const edges = [];
+  const edgeKeys = new Set();
+  const loaded = new Map();
   const graph = new graphology.MultiGraph();
+  let days = [];
   let renderer = null;
   let rowsShown = ROWS;
+  let turn = 0;
   let picked = startNode();
 
+  /* The entity in the address, else the one with most nodes. */
   function startNode() {
     const asked = byId.get(decodeURIComponent(location.hash.slice(1)));
     if (asked !== undefined) return asked;
     let best = 0;
-    nodes.forEach((node, number) => {
-      if (node[KIND] === "entity" && (nodes[best][KIND] !== "entity" || around[number].length > around[best].length)) best = number;
-    });
+    entities.forEach((entity, number) => { if (entity[SIZE] > entities[best][SIZE]) best = number; });
     return best;
+  }
+
+  /* The facts of an entity, those that lead to it, and their edges. Places are those of a sunflower's seeds. */
+  function take(data) {
+    const middle = byId.get(data.path);
+    const [, , , , left, top] = entities[middle];
+    let seed = 0;
+    const numbers = data.facts.map(([id, kind, label, home, trust, since, until]) => {
+      const own = home === null;
+      if (own) seed += 1;
+      const [step, angle] = [Math.sqrt(seed), seed * ANGLE];
+      const path = own ? data.path : home;
+      const node = [id, kind, label, path ? path + "#" + id : null, trust, since, until, left + step * Math.cos(angle), top + step * Math.sin(angle)];
+      const known = byId.get(id);
+      if (known === undefined) {
+        byId.set(id, nodes.length);
+        nodes.push(node);
+        around.push([]);
+      } else if (own) nodes[known] = node;
+      const number = byId.get(id);
+      if (path && byId.has(path)) join("about", number, byId.get(path));
+      return number;
+    });
+    const end = (one) => (typeof one === "number" ? numbers[one] : byId.get(one));
+    for (const [kind, source, target] of data.edges) {
+      if (end(source) !== undefined && end(target) !== undefined) join(kind, end(source), end(target));
+    }
+  }
+
+  function join(kind, source, target) {
+    const key = kind + " " + source + " " + target;
+    if (edgeKeys.has(key)) return;
+    edgeKeys.add(key);
+    around[source].push(edges.length);
+    around[target].push(edges.length);
+    edges.push([source, target, kind]);
+  }
+
+  /* Load the data of some entities and of the pages that mention them. Returns how many were left out. */
+  async function load(numbers, most) {
+    const wanted = new Set();
+    let left = 0;
+    const want = (number) => {
+      if (loaded.has(number) || wanted.has(number)) return;
+      if (loaded.size + wanted.size < most) wanted.add(number);
+      else left += 1;
+    };
+    const fetched = async () => {
+      const found = await Promise.all([...wanted].map((number) => clawmemData.page(entities[number][KEY])));
+      [...wanted].forEach((number, at) => {
+        loaded.set(number, found[at] ? found[at].beside.map((path) => byId.get(path)) : []);
+        if (found[at]) take(found[at]);
+      });
+      wanted.clear();
+    };
+    numbers.forEach(want);
+    await fetched();
+    numbers.flatMap((number) => loaded.get(number) || []).forEach((number) => { if (number !== undefined) want(number); });
+    await fetched();
+    return left;
+  }
+
+  /* Load what lies within so many steps of the picked node. */
+  async function loadAround(reach) {
+    if (!entities.length) return 0;
+    if (reach === "entities") {
+      links.forEach(([source, target]) => join("mentions", source, target));
+      return 0;
+    }
+    if (reach === "all") return load([...entities.keys()], Infinity);
+    let left = await load([home(picked)], PAGES);
+    for (let step = 2; step < Number(reach); step += 1) {
+      const near = within(nodes.map(() => true), () => true, step);
+      left = await load([...new Set([...near].map(home))].filter((number) => number !== undefined), PAGES);
+    }
+    return left;
+  }
+
+  function home(number) {
+    return number < entities.length ? number : byId.get((nodes[number][LINK] || "").split("#")[0]);
   }
 
   function element(name, text) {
@@ -65,7 +151,9 @@
 
   function sample(kind) {
     const made = document.createElement("li");
-    made.append(element("i", ""), WORDS[kind]);
+    const colour = element("i", "");
+    if (RELATIONS.includes(kind)) colour.className = "line";
+    made.append(colour, WORDS[kind]);
     return made;
   }
 
@@ -81,12 +169,8 @@
 
   function setUp() {
     at("kinds").append(...[...KINDS, ...RELATIONS].map(box));
-    const entities = nodes.filter((node) => node[KIND] === "entity");
-    at("entities").append(...entities.map((node) => option(node[LABEL], "")));
-    const trusts = [...new Set(nodes.map((node) => node[TRUST]).filter(Boolean))].sort();
-    at("trust").append(...trusts.map((one) => option(one, one)));
-    at("time").max = String(Math.max(0, days.length - 1));
-    at("time").value = at("time").max;
+    at("entities").append(...entities.map((entity) => option(entity[TITLE], "")));
+    if (total > DRAWN) at("reach").querySelector("[value=all]").remove();
     at("legend").append(...[...KINDS, ...RELATIONS].map(sample));
     at("centre").value = nodes.length ? nodes[picked][LABEL] : "";
     at("controls").addEventListener("submit", (event) => event.preventDefault());
@@ -104,11 +188,23 @@
     rowsShown = ROWS;
     if (event.target.id === "centre") {
       const name = at("centre").value;
-      const found = nodes.findIndex((node) => node[KIND] === "entity" && node[LABEL] === name);
+      const found = entities.findIndex((entity) => entity[TITLE] === name);
       if (found < 0) return;
       picked = found;
     }
     show(event.target.id === "centre" || event.target.id === "reach");
+  }
+
+  /* The days and trusts that the filters offer: those of all nodes that are loaded. */
+  function offer() {
+    const last = Number(at("time").value) === Number(at("time").max);
+    const day = days[Number(at("time").value)];
+    days = [...new Set(nodes.flatMap((node) => [node[SINCE], node[UNTIL]]).filter(Boolean))].sort();
+    at("time").max = String(Math.max(0, days.length - 1));
+    at("time").value = last || !days.includes(day) ? at("time").max : String(days.indexOf(day));
+    const offered = new Set([...at("trust").options].map((one) => one.value));
+    const trusts = [...new Set(nodes.map((node) => node[TRUST]).filter(Boolean))].sort();
+    at("trust").append(...trusts.filter((one) => !offered.has(one)).map((one) => option(one, one)));
   }
 
   /* The nodes and edges that the filters leave. */
@@ -125,22 +221,26 @@
       (!node[UNTIL] || node[UNTIL] > day || last);
     const fitting = nodes.map(fits);
     const usable = ([source, target, kind]) => fitting[source] && fitting[target] && (kind === "about" || wanted.has(kind));
-    const kept = within(fitting, usable);
+    const reach = at("reach").value;
+    if (reach === "entities") {
+      const kept = new Set([...entities.keys()].filter((number) => fitting[number]));
+      return { kept: kept, lines: edges.filter((edge) => kept.has(edge[0]) && kept.has(edge[1]) && usable(edge)) };
+    }
+    const kept = reach === "all" ? new Set([...nodes.keys()].filter((number) => fitting[number])) : within(fitting, usable, Number(reach));
     return { kept: kept, lines: edges.filter((edge) => kept.has(edge[0]) && kept.has(edge[1]) && usable(edge)) };
   }
 
-  function within(fitting, usable) {
-    const reach = at("reach").value;
-    if (reach === "all") return new Set([...nodes.keys()].filter((number) => fitting[number]));
+  /* The nodes within some steps of the picked one, at most as many as can be drawn. */
+  function within(fitting, usable, reach) {
     const kept = new Set(nodes.length ? [picked] : []);
     let edge = [...kept];
-    for (let step = 0; step < Number(reach); step += 1) {
+    for (let step = 0; step < reach; step += 1) {
       const next = [];
       for (const number of edge) {
         for (const line of around[number]) {
           if (!usable(edges[line])) continue;
           const other = edges[line][0] === number ? edges[line][1] : edges[line][0];
-          if (!kept.has(other)) { kept.add(other); next.push(other); }
+          if (!kept.has(other) && kept.size < DRAWN) { kept.add(other); next.push(other); }
         }
       }
       edge = next;
@@ -148,14 +248,20 @@
     return kept;
   }
 
-  function show(moved) {
+  async function show(moved) {
+    turn += 1;
+    const own = turn;
+    const left = await loadAround(at("reach").value);
+    if (own !== turn) return;
+    offer();
     const { kept, lines } = chosen();
     const degrees = new Map();
     for (const [source, target] of lines) {
       degrees.set(source, (degrees.get(source) || 0) + 1);
       degrees.set(target, (degrees.get(target) || 0) + 1);
     }
-    at("status").textContent = kept.size + " of " + nodes.length + " nodes, " + lines.length + " edges.";
+    const more = left ? " The facts of " + left + " further pages are not loaded." : "";
+    at("status").textContent = kept.size + " of " + total + " nodes, " + lines.length + " edges." + more;
     table(kept, degrees);
     draw(kept, lines, moved);
   }
@@ -202,7 +308,7 @@
 
   function start(colours) {
     try {
-      renderer = new Sigma(graph, at("drawing"), { labelColor: { color: colours.text }, labelDensity: 0.6, allowInvalidContainer: true });
+      renderer = new Sigma(graph, at("drawing"), { nodeProgramClasses: { circle: Sigma.rendering.NodePointProgram }, labelColor: { color: colours.text }, labelDensity: 0.6, allowInvalidContainer: true });
     } catch (error) {
       at("drawing").hidden = true;
       at("status").textContent += " This browser cannot draw it; the table says the same.";

@@ -1,19 +1,26 @@
-/* Search in the data that search-data.js assigned. Text becomes text nodes only, and links come from our own paths. */
+/* Search in the words of a site. The words are in files by their first two characters, and only those of the query are
+   loaded. MiniSearch finds a word in its file: as it is, by its beginning, or nearly. Text becomes text nodes only, and
+   links come from our own paths. */
 "use strict";
 
 (function () {
   const MOST = 50;
-  const CHUNK = 500;
+  const LONGEST = 300;
+  const GAPS = /[\n\r\p{Z}\p{P}]+/u;
+  const PLAIN = /^[a-z0-9]$/;
+  const OPTIONS = {
+    fields: ["text"],
+    processTerm: (term) => term,
+    tokenize: (text) => [text],
+    searchOptions: { prefix: (term) => term.length > 1, fuzzy: (term) => (term.length > 4 ? 0.2 : false) },
+  };
   const query = document.getElementById("query");
   const status = document.getElementById("status");
   const results = document.getElementById("results");
-  const rows = window.clawmemSearchData;
-  const index = new MiniSearch({
-    fields: ["title", "text"],
-    processTerm: (term) => term.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase(),
-    searchOptions: { boost: { title: 2 }, prefix: true, fuzzy: (term) => (term.length > 4 ? 0.2 : false), combineWith: "AND" },
-  });
-  let ready = 0;
+  const { entries, files } = window.clawmemSearch;
+  const known = new Set(files);
+  const indexes = new Map();
+  let asked = 0;
 
   function element(name, text, className) {
     const made = document.createElement(name);
@@ -23,36 +30,99 @@
     return made;
   }
 
-  function item(row) {
-    const [path, title, text, kind, day, trust] = row;
+  function wordsOf(text) {
+    const folded = (word) => word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+    return [...new Set(text.split(GAPS).map(folded))].filter(Boolean);
+  }
+
+  function fileOf(word) {
+    if (!PLAIN.test(word[0])) return "u" + (word.codePointAt(0) >> 6).toString(16) + "_";
+    return word[0] + (PLAIN.test(word[1] || "") ? word[1] : "_");
+  }
+
+  /* The index of one file: the words with their entries, each an entry's page and id. All statements count as equally
+     long. */
+  function indexOf(words) {
+    const numbers = new Map();
+    const ids = [];
+    const numbered = (id) => {
+      if (!numbers.has(id)) { numbers.set(id, ids.length); ids.push(id); }
+      return numbers.get(id);
+    };
+    const index = words.map(([word, pages]) => [
+      word,
+      { 0: Object.fromEntries(Object.entries(pages).flatMap(([page, found]) => found.map((id) => [numbered(page + " " + id), 1]))) },
+    ]);
+    return MiniSearch.loadJS({
+      documentCount: entries, nextId: ids.length, documentIds: { ...ids }, fieldIds: { text: 0 },
+      fieldLength: Object.fromEntries(ids.map((_, number) => [number, [1]])), averageFieldLength: [1], storedFields: {},
+      dirtCount: 0, index: index, serializationVersion: 2,
+    }, OPTIONS);
+  }
+
+  /* What contains a word: scores of entries, and of pages whose title has it. An entry is the id of a fact; nothing for
+     the title of a page; or a star for its other names and its notes. */
+  async function found(word) {
+    const file = fileOf(word);
+    const of = { entries: new Map(), pages: new Map() };
+    if (!known.has(file)) return of;
+    if (!indexes.has(file)) indexes.set(file, indexOf(await clawmemData.words(file) || []));
+    for (const { id, score } of indexes.get(file).search(word)) {
+      of.entries.set(id, score);
+      if (id.endsWith(" ")) of.pages.set(id.slice(0, -1), score);
+    }
+    return of;
+  }
+
+  /* Entries that have every word, themselves or in the title of their page. A page is listed once. */
+  async function ranked(words) {
+    const all = await Promise.all(words.map(found));
+    const scores = new Map();
+    for (const id of new Set(all.flatMap((one) => [...one.entries.keys()]))) {
+      const page = id.slice(0, id.indexOf(" "));
+      const parts = all.map((one) => one.entries.get(id) || (one.pages.get(page) || 0) / 2);
+      if (parts.every(Boolean)) scores.set(id, parts.reduce((sum, one) => sum + one, 0) * (id.endsWith(" ") ? 2 : 1));
+    }
+    for (const id of scores.keys()) if (id.endsWith(" *") && scores.has(id.slice(0, -1))) scores.delete(id);
+    return [...scores].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).map(([id]) => id);
+  }
+
+  async function item(id) {
+    const at = id.indexOf(" ");
+    const [page, entry] = [await clawmemData.page(id.slice(0, at)), id.slice(at + 1)];
+    if (page === null) return null;
+    if (page.topics) return line(entry, (page.topics.find(([path]) => path === entry) || [entry, entry])[1], "topic");
+    if (entry === "" || entry === "*") return line(page.path, page.title, page.kind);
+    const [, , text, , trust, , , category, day] = page.facts.find((fact) => fact[0] === entry);
+    return line(page.path + "#" + entry, text, [page.title, category, day, "from " + trust].join(", "));
+  }
+
+  function line(path, text, about) {
     const made = document.createElement("li");
-    const link = element("a", kind !== null && day !== null ? text : title);
+    const link = element("a", text.length > LONGEST ? text.slice(0, LONGEST) + "\u2026" : text);
     link.setAttribute("href", path);
-    const about = day === null ? kind : [title, kind, day, "from " + trust].join(", ");
     made.append(link, " ", element("span", about, "meta"));
     return made;
   }
 
-  function show() {
-    const words = query.value.trim();
-    const found = words ? index.search(words) : [];
-    results.replaceChildren(...found.slice(0, MOST).map((one) => item(rows[one.id])));
-    const count = found.length > MOST ? found.length + " results, the best " + MOST + " shown" : found.length + " results";
-    const part = ready < rows.length ? " So far, " + ready + " of " + rows.length + " entries are indexed." : "";
-    status.textContent = (words ? count + "." : rows.length + " entries.") + part;
-  }
-
-  function grow() {
-    const next = Math.min(ready + CHUNK, rows.length);
-    for (let id = ready; id < next; id += 1) index.add({ id: id, title: rows[id][1], text: rows[id][2] });
-    ready = next;
-    if (ready < rows.length) setTimeout(grow, 0);
-    if (ready === rows.length || ready % (CHUNK * 10) === 0) show();
+  async function show() {
+    asked += 1;
+    const turn = asked;
+    const words = wordsOf(query.value);
+    const ids = words.length ? await ranked(words) : [];
+    if (turn !== asked) return;
+    const items = await Promise.all(ids.slice(0, MOST).map(item));
+    if (turn !== asked) return;
+    const named = (one) => one.firstChild.textContent.toLowerCase() === query.value.trim().toLowerCase();
+    const shown = items.filter(Boolean);
+    results.replaceChildren(...shown.filter(named), ...shown.filter((one) => !named(one)));
+    const count = ids.length > MOST ? ids.length + " results, the best " + MOST + " shown" : ids.length + (ids.length === 1 ? " result" : " results");
+    status.textContent = words.length ? count + "." : entries + " entries.";
   }
 
   document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
   query.addEventListener("input", show);
   query.value = new URLSearchParams(location.search).get("q") || "";
   query.focus();
-  grow();
+  show();
 })();

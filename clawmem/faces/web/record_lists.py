@@ -1,0 +1,83 @@
+"""The lists of all decisions and of all lessons: the newest ones, and one page for each month."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from clawmem.faces.web.paging import numbered, parts
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.dates import day_of
+
+NEWEST = 100
+_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
+
+
+class RecordLists:
+    """The claims of a category, changed page by page. A file that no page shows keeps them for the next build."""
+
+    def __init__(self, name: str, category: str, earlier: Callable[[str], bytes | None]) -> None:
+        self._name = name
+        self._category = category
+        self._earlier = earlier
+        self._file = f"data/{name}.json"
+        self._was: dict[str, list[list[str]]] = json.loads(earlier(self._file) or b"{}")
+        self._now = dict(self._was)
+
+    def put(self, path: str, facts: Iterable[Fact], title: str = "") -> None:
+        """Take in the claims of a page of the site, given with its title."""
+        rows = [
+            [day_of(fact.timestamp), fact.fact, f"{path}#{fact.id}", title]
+            for fact in facts
+            if fact.category == self._category
+        ]
+        self._now.pop(path, None)
+        if rows:
+            self._now[path] = rows
+
+    def pages(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the path and the values of each page that changes."""
+        rows = _newest_first(self._now)
+        months = _by_month(rows)
+        before = _by_month(_newest_first(self._was))
+        base = f"{self._name}.html"
+        listed = [(f"{self._name}_{month}.html", month, len(found)) for month, found in months.items()]
+        if len(rows) <= NEWEST:
+            months, listed = {}, []
+        yield base, {"records": rows[:NEWEST], "months": listed, "month": None, "parts": []}
+        for month, found in months.items():
+            # Below the least number of records there were no pages of months.
+            if before.get(month) != found or sum(map(len, before.values())) <= NEWEST:
+                yield from self._month(month, found)
+
+    def _month(self, month: str, rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        for part in parts(f"{self._name}_{month}.html", rows):
+            links = [(path, at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
+            shown = links if len(links) > 1 else []
+            yield part.path, {"records": part.items, "months": [], "month": month, "parts": shown}
+
+    def state(self) -> Iterator[tuple[str, bytes | None]]:
+        """Yield the file for the next build, and the pages that are gone."""
+        now, before = (_by_month(_newest_first(rows)) for rows in (self._now, self._was))
+        few = sum(map(len, now.values())) <= NEWEST
+        for month, rows in before.items():
+            path = f"{self._name}_{month}.html"
+            left = 0 if few or month not in now else len(parts(path, now[month]))
+            for number in range(left + 1, len(parts(path, rows)) + 1):
+                if self._earlier(numbered(path, number)) is not None:
+                    yield numbered(path, number), None
+        yield self._file, (json.dumps(dict(sorted(self._now.items())), separators=(",", ":")) + "\n").encode("ascii")
+
+
+def _newest_first(rows: dict[str, list[list[str]]]) -> list[list[str]]:
+    return sorted((row for found in rows.values() for row in found), key=lambda row: (row[0], row[2]), reverse=True)
+
+
+def _by_month(rows: Iterable[list[str]]) -> dict[str, list[list[str]]]:
+    months: dict[str, list[list[str]]] = {}
+    for row in rows:
+        month = row[0][:7]
+        months.setdefault(month if _MONTH.fullmatch(month) else "undated", []).append(row)
+    return months
