@@ -72,6 +72,23 @@ class Terminal(Call):
         with apart(given, sys.stdout.buffer) as (source, out):
             return serve(source, out, self.runtime.renewed)
 
+    def wants_data(self) -> bool:
+        """With --json, --jsonl or --fields."""
+        return self._as_json or self.selection is not None
+
+    def serve_dashboard(self, port: int | None, opens: bool, idle_minutes: float) -> None:
+        """Print the address on stdout, which a terminal's browser opens, and serve until the end."""
+        from clawmem.faces.web.dashboard.serve import serve  # only for this verb
+
+        person = sys.stdout.isatty()
+
+        def started(address: str) -> None:
+            say(f"{address}\n")
+            if person and not self._quiet:
+                tell("note: The address works once. Ctrl-C ends the dashboard.\n")
+
+        serve(self.runtime, port, opens and person, idle_minutes, started)
+
     def site_files(self, site: Site) -> Iterable[tuple[str, bytes]]:
         """Those of the web face."""
         from clawmem.faces.web.render_site import render_site  # only for this verb

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from markupsafe import Markup
@@ -16,7 +16,7 @@ from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
 from clawmem.model.records.event import display_speaker
 from clawmem.model.wiki.markdown import grouped_claims, grouped_entries
-from clawmem.model.wiki.memory_graph import MemoryGraph, memory_graph, positions
+from clawmem.model.wiki.memory_graph import memory_graph, positions
 from clawmem.model.wiki.names import FOLDER, INDEX, relative_link
 from clawmem.model.wiki.page import EntityPage, FactPlace, PageLink, TopicPage, WikiClaim
 from clawmem.model.wiki.site import Site, site_path
@@ -38,7 +38,6 @@ def render_site(site: Site) -> Iterator[tuple[str, bytes]]:
     for path in sorted(STATIC.iterdir()):
         yield f"static/{path.name}", path.read_bytes()
     known = {INDEX, *(page.path for page in site.pages), *(page.path for page in site.topics)}
-    graph = memory_graph(site.pages)
     for page in site.pages:
         yield _page("entity.html", site_path(page.path), page.entity.title, **_entity_values(site, page, known))
     for topic in site.topics:
@@ -49,7 +48,7 @@ def render_site(site: Site) -> Iterator[tuple[str, bytes]]:
     yield _page("search.html", "search.html", "Search")
     yield _page("graph.html", "graph.html", "Graph")
     yield "data/search-data.js", data_script("clawmemSearchData", list(_search_rows(site)))
-    yield "data/graph-data.js", data_script("clawmemGraphData", _graph_data(graph))
+    yield "data/graph-data.js", data_script("clawmemGraphData", graph_values(site, _node_link))
 
 
 def library_files() -> Iterator[tuple[str, bytes]]:
@@ -181,8 +180,11 @@ def _search_rows(site: Site) -> Iterator[list[Any]]:
         yield [site_path(topic.path), topic.topic, "", "topic", None, None]
 
 
-def _graph_data(graph: MemoryGraph) -> Mapping[str, Any]:
-    """Return nodes as lists (id, kind, label, link, trust, since, until, x, y) and edges by the nodes' numbers."""
+def graph_values(site: Site, link: Callable[[str, str | None], str | None]) -> Mapping[str, Any]:
+    """Return nodes as lists (id, kind, label, link, trust, since, until, x, y) and edges by the nodes' numbers.
+
+    `link` gives the address of a node from its id and the vault path of its page."""
+    graph = memory_graph(site.pages)
     places = positions(graph)
     numbers = {node.id: number for number, node in enumerate(graph.nodes)}
     nodes = [
@@ -190,7 +192,7 @@ def _graph_data(graph: MemoryGraph) -> Mapping[str, Any]:
             node.id,
             node.kind,
             node.label,
-            _node_link(node.id, node.page),
+            link(node.id, node.page),
             node.trust,
             node.since,
             node.until,

@@ -1,0 +1,344 @@
+"""The pages: what the templates show, from the acts of the verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from clawmem.errors import InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.metrics import metrics_data
+from clawmem.faces.verbs.table import load
+from clawmem.faces.web.dashboard.app import View
+from clawmem.faces.web.dashboard.marking import marked
+from clawmem.faces.web.html import data_script
+from clawmem.governance.review import ProposalDetails, show_open
+from clawmem.memory.history.log import LogBounds, log
+from clawmem.memory.history.why import why
+from clawmem.memory.leases import claims_in_force
+from clawmem.memory.tasks import list_tasks
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.labels import change_labels, trust_label
+from clawmem.model.history.entry import REDACT, HistoryEntry
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import search_words
+from clawmem.model.lifecycle.premises import PREMISES
+from clawmem.model.pages.tokens import fact_dates
+from clawmem.model.proposals.proposal import SUPERSEDE, Proposal
+from clawmem.model.records.event import display_speaker
+from clawmem.model.records.session import OPEN, SessionRecord
+from clawmem.model.records.task import CLOSED, Task
+from clawmem.model.records.workflow import STATES
+from clawmem.runtime import Runtime
+from clawmem.vault.edits.adoption import user_identity
+from clawmem.work.sessions.records import list_sessions
+
+MENU = (
+    ("", "Overview"),
+    ("approvals", "Approvals"),
+    ("timeline", "Changes"),
+    ("sessions", "Sessions"),
+    ("tasks", "Tasks"),
+    ("search", "Search"),
+    ("graph", "Graph"),
+)
+ON_PAGE = 25
+_SESSIONS, _CLOSED_TASKS, _FACTS, _NOTES = 50, 20, 200, 5
+
+
+class Page(NamedTuple):
+    """A page: its template, its title, and the values that the template shows."""
+
+    template: str
+    title: str
+    values: Mapping[str, Any]
+
+
+def overview(view: View) -> Page:
+    """Show the metrics."""
+    data, notices = metrics_data(view.runtime, view.known)
+    tallest = max((week[key] for week in data["weeks"] for key in ("learned", "corrected", "forgotten")), default=0)
+    return _page("overview", "Overview", notices, m=data, tallest=tallest or 1, memory=_vault_name(view))
+
+
+def tasks(view: View) -> Page:
+    """Show the tasks by state."""
+    listed = list_tasks(view.runtime.vault())
+    groups = []
+    for state in STATES:
+        found = [one for one in listed.tasks if one.state == state]
+        shown = sorted(found, key=_closed, reverse=True)[:_CLOSED_TASKS] if state in CLOSED else found
+        groups.append((state, [_task(one) for one in shown], len(found)))
+    return _page("tasks", "Tasks", listed.notices, groups=groups)
+
+
+def _closed(one: Task) -> str:
+    return one.decided or ""
+
+
+def _task(one: Task) -> dict[str, Any]:
+    checked = sum(item.checked for item in one.acceptance)
+    return {**one._asdict(), "checked": checked, "criteria": len(one.acceptance)}
+
+
+def sessions(view: View) -> Page:
+    """Show the sessions, open ones first; a script keeps the page up to date."""
+    rows, notices = session_rows(view.runtime)
+    vault = view.runtime.vault()
+    return _page("sessions", "Sessions", notices, sessions=rows, head=vault.head().commit)
+
+
+def session_rows(runtime: Runtime) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Return what the page shows of each session: open ones first, then the newest."""
+    vault, caller = runtime.vault(), runtime.caller()
+    listed = list_sessions(vault, caller.now)
+    held: dict[str, list[str]] = {}
+    for one in claims_in_force(vault, caller).claims:
+        held.setdefault(one.session, []).append(one.claim.words)
+    ordered = sorted(listed.sessions, key=lambda one: one.state != OPEN)
+    return [_session(one, held.get(one.id, ())) for one in ordered[:_SESSIONS]], listed.notices
+
+
+def _session(one: SessionRecord, claims: Sequence[str]) -> dict[str, Any]:
+    about = [word for word in (one.workflow, one.task, one.stage) if word]
+    return {
+        "id": one.id,
+        "agent": one.agent,
+        "state": one.state,
+        "started": _minute(one.started),
+        "seen": _minute(one.last_seen),
+        "about": ", ".join(about),
+        "claims": ", ".join(claims),
+        "served": len(one.served),
+        "notes": [f"{_minute(note.at)} {note.text}" for note in one.notes[-_NOTES:]],
+        "summary": one.summary or "",
+    }
+
+
+def approvals(view: View) -> Page:
+    """Show the open proposals with their evidence, what they would change, and forms to decide them."""
+    first = _number(view.query.get("from", "0"))
+    vault = view.runtime.vault()
+    found = show_open(vault, first, ON_PAGE)
+    who = user_identity(vault)
+    return _page(
+        "approvals",
+        "Approvals",
+        found.notices,
+        proposals=[_proposal(one) for one in found.details],
+        total=found.total,
+        first=first,
+        after=first + ON_PAGE if first + ON_PAGE < found.total else None,
+        before=max(0, first - ON_PAGE) if first else None,
+        who=f"{who.name} <{who.email}>",
+    )
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InvalidInput(f"'{text[:20]}' is not a number.", "Use the links of the page.")
+    return int(text)
+
+
+def _proposal(shown: ProposalDetails) -> dict[str, Any]:
+    one = shown.proposal
+    is_conflict = one.kind == "conflict" and one.does == SUPERSEDE
+    return {
+        "id": one.id,
+        "kind": one.kind,
+        "says": one.says,
+        "why": one.why,
+        "created": _minute(one.created),
+        "agent": one.agent,
+        "version": shown.version,
+        "reviewers": list(shown.reviewers),
+        "now": [_fact(place.fact, place.entity) for place in shown.targets],
+        "then": _changes(one),
+        "evidence": _evidence(one),
+        "beside": bool(one.targets) and one.fact is not None and one.does == SUPERSEDE,
+        "keep": [(place.fact.id, place.fact.fact) for place in shown.targets] if is_conflict else [],
+    }
+
+
+def _changes(one: Proposal) -> list[str]:
+    """Return what an approval does, as sentences."""
+    if one.worth:
+        return [f"promotes it for {one.worth.on}, score {one.worth.score:.2f}: {'; '.join(one.worth.reasons)}"]
+    if one.fact:
+        return [f"{one.does}: {one.fact.fact}" + (f" (in {one.entity})" if one.entity else "")]
+    if one.entry:
+        phrases = f", phrases: {', '.join(one.entry.predicate.phrases)}" if one.entry.predicate.phrases else ""
+        return [f"puts '{one.entry.predicate.name}' in predicates.yaml{phrases}", one.entry.description]
+    if one.line:
+        return [f"writes in {one.line.page}: {one.line.text}"]
+    about = one.details or {}
+    lines = [f"{key}: {about[key]}" for key in ("task", "evaluation", "work") if about.get(key)]
+    if one.kind == "escalation":
+        lines.insert(0, "closes the task as done; rejecting closes it as rejected")
+    return lines or [one.does]
+
+
+def _evidence(one: Proposal) -> list[tuple[str, str]]:
+    """Return the quotes that a proposal rests on, each with where it is from."""
+    fact = one.fact
+    if fact is None:
+        return []
+    found = [(str(each), "") for each in (fact.details or {}).get("evidence") or ()]
+    if fact.source_text:
+        found.append((fact.source_text, f"{fact.source_event or 'no event'}, trust {fact.trust or 'user'}"))
+    return found
+
+
+def timeline(view: View) -> Page:
+    """Show the changes, newest first, each with a form that undoes it."""
+    caller, vault = view.runtime.caller(), view.runtime.vault()
+    until = view.query.get("until")
+    author = view.query.get("author", "").strip() or None
+    found = log(vault, None, caller, LogBounds(ON_PAGE, until=until, author=author))
+    entries = [_entry(one) for one in reversed(found.entries)]
+    older = urlencode({"until": found.entries[0].time, "author": author or ""}) if found.truncated else None
+    return _page("timeline", "Changes", found.notices, entries=entries, older=older, author=author or "", newer=until)
+
+
+def _entry(one: HistoryEntry) -> dict[str, Any]:
+    return {
+        "commit": one.commit,
+        "time": _minute(one.time),
+        "author": one.author,
+        "agent": one.agent,
+        "subject": one.subject,
+        "facts": one.facts[:8],
+        "more": max(0, len(one.facts) - 8),
+        "can_undo": len(one.parents) == 1 and one.op != REDACT,
+    }
+
+
+def search(view: View) -> Page:
+    """Show what `recall` finds, with the words of the question marked."""
+    asked = view.query.get("q", "").strip()
+    if not asked:
+        return _page("search", "Search", (), asked="", hits=[], weak=0)
+    answer = _answer(view.runtime, "recall", question=asked)
+    data = answer.made()
+    words = frozenset(form for word in search_words(asked) for form in forms_of(word))
+    ranked = sorted(((kind, one) for kind in _KINDS for one in data[kind]), key=lambda pair: pair[1]["rank"])
+    hits = [_hit(kind, one, words) for kind, one in ranked]
+    return _page("search", "Search", answer.notices, asked=asked, hits=hits, weak=data["weak"])
+
+
+_KINDS = {"facts": "fact", "events": "event", "notes": "text", "summaries": "text"}
+
+
+def _hit(kind: str, one: Mapping[str, Any], words: frozenset[str]) -> dict[str, Any]:
+    remarks = [str(one[key]) for key in ("entity", "path", "who", "date", "tier", "status", "in_doubt") if one.get(key)]
+    if one.get("trust") not in (None, "user"):
+        remarks.append(f"trust {one['trust']}")
+    remarks += ["quarantined"] if one.get("quarantined") else []
+    remarks += ["in conflict, not settled"] if one.get("conflicts_with") else []
+    return {
+        "kind": kind.removesuffix("ies").removesuffix("s") + ("y" if kind == "summaries" else ""),
+        "fact": one["id"] if kind == "facts" else None,
+        "text": marked(one[_KINDS[kind]] if kind == "facts" else one["text"], words),
+        "score": f"{one['score']:.2f}",
+        "remarks": remarks,
+    }
+
+
+def fact_page(view: View) -> Page:
+    """Show the origin and the history of a fact."""
+    found = why(view.runtime.vault(), view.query["id"], view.runtime.caller())
+    event = found.event
+    values = {
+        "fact": _fact(found.fact, found.entity),
+        "source": found.fact.source,
+        "quote": found.fact.source_text,
+        "premises": [(link.to, link.type, link.reason) for link in found.fact.links if link.type in PREMISES],
+        "event": None if event is None else (event.id, display_speaker(event), _minute(event.timestamp), event.text[:2000]),
+        "chain": [_fact(one.fact, one.entity) for one in found.chain] if len(found.chain) > 1 else [],
+        "history": [_entry(one) for one in reversed(found.history)],
+        "removed": found.removed is not None,
+    }
+    return _page("fact", "Origin of a fact", found.notices, **values)
+
+
+def entity(view: View) -> Page:
+    """Show the facts of an entity."""
+    name = view.query.get("name", "")
+    answer = _answer(view.runtime, "list", entity=name, limit=_FACTS, include_superseded=True)
+    data = answer.made()
+    return _page("entity", name, answer.notices, facts=data["facts"], total=data["total"])
+
+
+def graph(view: View) -> Page:
+    """Show the graph of the site; its data come with a script."""
+    del view
+    return Page("dashboard/graph.html", "Graph", {"notices": ()})
+
+
+def graph_data(view: View) -> bytes:
+    """Return the script with the graph of the wiki's pages, kept for as long as HEAD and the day stay the same."""
+    from clawmem.faces.web.render_site import graph_values  # with what draws a site
+    from clawmem.wiki.site import gather_site
+
+    caller, vault = view.runtime.caller(), view.runtime.vault()
+    key = f"{vault.head().commit} {caller.now.date()}"
+    if key not in view.graph:
+        site = gather_site(vault, caller)
+        names = {page.path: page.entity.name for page in site.pages}
+
+        def link(node: str, page: str | None) -> str | None:
+            if node in names:
+                return f"entity?{urlencode({'name': names[node]})}"
+            return f"fact/{node}" if page is not None else None
+
+        view.graph.clear()
+        view.graph[key] = data_script("clawmemGraphData", graph_values(site, link))
+    return view.graph[key]
+
+
+def _fact(fact: Fact, entity_name: str) -> dict[str, Any]:
+    return {
+        "id": fact.id,
+        "text": fact.fact,
+        "entity": entity_name,
+        "status": fact.status,
+        "dates": fact_dates(fact),
+        "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
+        "trust": trust_label(fact) or fact.trust or "user",
+        "labels": change_labels(fact),
+        "tags": fact.tags,
+    }
+
+
+def _answer(runtime: Runtime, verb: str, **given: Any) -> Answer:
+    """Return the answer of a verb to these values of its parameters."""
+    command = load(verb)
+    assert isinstance(command, Command)
+    values = {one.name: given.get(one.name, one.default) for one in command.parameters}
+    answer: Answer = command.function(Call(runtime), **values)
+    return answer.finished(runtime)
+
+
+def _page(name: str, title: str, notices: Iterable[str], **values: Any) -> Page:
+    return Page(f"dashboard/{name}.html", title, {"notices": tuple(notices), **values})
+
+
+def _vault_name(view: View) -> str:
+    return view.runtime.vault().settings.words("vault.name")
+
+
+def _minute(time: str | None) -> str:
+    return f"{time[:10]} {time[11:16]}" if time else ""
+
+
+PAGES: Mapping[str, Callable[[View], Page]] = {
+    "/": overview,
+    "/tasks": tasks,
+    "/sessions": sessions,
+    "/approvals": approvals,
+    "/timeline": timeline,
+    "/search": search,
+    "/entity": entity,
+    "/graph": graph,
+}
