@@ -31,7 +31,9 @@ def dashboard(call: Call, port: int | None, no_open: bool, idle_minutes: float) 
 _METRICS = {
     "at": str,
     "head": (str, None),
-    "facts": {"by_status": {str: int}, "by_tier": {str: int}, "by_workflow": {str: int}, "stale": int, "conflicts": int},
+    "facts": {
+        "by_status": {str: int}, "by_tier": {str: int}, "by_workflow": {str: int}, "stale": int, "conflicts": int,
+    },
     "weeks": [{"begins": str, "learned": int, "corrected": int, "forgotten": int, "cents": float}],
     "use": {
         "facts": int, "asked_for": int, "accesses": int, "served": int,

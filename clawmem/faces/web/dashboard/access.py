@@ -47,7 +47,7 @@ class Access:
         return len(hosts) == 1 and hosts[0] in {f"{name}:{self.port}" for name in _NAMES}
 
     def is_from_us(self, request: Request) -> bool:
-        """Return whether a page of this server sent the request: for what changes something or gives data to scripts."""
+        """Return whether a page of this server sent a request that changes something or gives data to scripts."""
         origins, sites = request.every("Origin"), request.every("Sec-Fetch-Site")
         own = f"http://{request.one('Host')}"
         if request.method == "POST":

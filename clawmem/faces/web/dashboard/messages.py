@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -79,7 +79,7 @@ def redirect(place: str, *headers: tuple[str, str]) -> Response:
 
 def _values(text: str) -> dict[str, str]:
     try:
-        found: Mapping[str, list[str]] = parse_qs(text, keep_blank_values=True, max_num_fields=_FIELDS, errors="replace")
+        found = parse_qs(text, keep_blank_values=True, max_num_fields=_FIELDS, errors="replace")
     except ValueError:
         return {}
     return {key: values[-1] for key, values in found.items()}

@@ -25,12 +25,14 @@ from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.pages.tokens import fact_dates
-from clawmem.model.proposals.proposal import SUPERSEDE, Proposal
+from clawmem.model.proposals.proposal import ADD, END, MERGE, PROMOTE, RETRACT, SUPERSEDE, Proposal
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, Task
 from clawmem.model.records.workflow import STATES
+from clawmem.model.search.excerpt import excerpt
 from clawmem.runtime import Runtime
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES
 from clawmem.vault.edits.adoption import user_identity
 from clawmem.work.sessions.records import list_sessions
 
@@ -44,7 +46,9 @@ MENU = (
     ("graph", "Graph"),
 )
 ON_PAGE = 25
-_SESSIONS, _CLOSED_TASKS, _FACTS, _NOTES = 50, 20, 200, 5
+# The most characters of a hit, and of an event.
+_LONGEST, _SHOWN = 600, 2000
+_SESSIONS, _CLOSED_TASKS, _FACTS, _LAST_NOTES = 50, 20, 200, 5
 
 
 class Page(NamedTuple):
@@ -111,7 +115,7 @@ def _session(one: SessionRecord, claims: Sequence[str]) -> dict[str, Any]:
         "about": ", ".join(about),
         "claims": ", ".join(claims),
         "served": len(one.served),
-        "notes": [f"{_minute(note.at)} {note.text}" for note in one.notes[-_NOTES:]],
+        "notes": [f"{_minute(note.at)} {note.text}" for note in one.notes[-_LAST_NOTES:]],
         "summary": one.summary or "",
     }
 
@@ -161,12 +165,22 @@ def _proposal(shown: ProposalDetails) -> dict[str, Any]:
     }
 
 
+_DOES = {
+    ADD: "adds:",
+    SUPERSEDE: "replaces what is there now by:",
+    MERGE: "merges what is there now into:",
+    END: "says when it ended:",
+    PROMOTE: "promotes:",
+    RETRACT: "withdraws what is there now",
+}
+
+
 def _changes(one: Proposal) -> list[str]:
     """Return what an approval does, as sentences."""
     if one.worth:
         return [f"promotes it for {one.worth.on}, score {one.worth.score:.2f}: {'; '.join(one.worth.reasons)}"]
     if one.fact:
-        return [f"{one.does}: {one.fact.fact}" + (f" (in {one.entity})" if one.entity else "")]
+        return [f"{_DOES[one.does]} {one.fact.fact}" + (f" (in {one.entity})" if one.entity else "")]
     if one.entry:
         phrases = f", phrases: {', '.join(one.entry.predicate.phrases)}" if one.entry.predicate.phrases else ""
         return [f"puts '{one.entry.predicate.name}' in predicates.yaml{phrases}", one.entry.description]
@@ -176,7 +190,7 @@ def _changes(one: Proposal) -> list[str]:
     lines = [f"{key}: {about[key]}" for key in ("task", "evaluation", "work") if about.get(key)]
     if one.kind == "escalation":
         lines.insert(0, "closes the task as done; rejecting closes it as rejected")
-    return lines or [one.does]
+    return lines or [_DOES.get(one.does, one.does)]
 
 
 def _evidence(one: Proposal) -> list[tuple[str, str]]:
@@ -186,8 +200,8 @@ def _evidence(one: Proposal) -> list[tuple[str, str]]:
         return []
     found = [(str(each), "") for each in (fact.details or {}).get("evidence") or ()]
     if fact.source_text:
-        found.append((fact.source_text, f"{fact.source_event or 'no event'}, trust {fact.trust or 'user'}"))
-    return found
+        found.append((fact.source_text, fact.source_event or ""))
+    return [*found, (f"stated by {fact.source}, trust {fact.trust or 'user'}", "")]
 
 
 def timeline(view: View) -> Page:
@@ -221,25 +235,25 @@ def search(view: View) -> Page:
         return _page("search", "Search", (), asked="", hits=[], weak=0)
     answer = _answer(view.runtime, "recall", question=asked)
     data = answer.made()
-    words = frozenset(form for word in search_words(asked) for form in forms_of(word))
-    ranked = sorted(((kind, one) for kind in _KINDS for one in data[kind]), key=lambda pair: pair[1]["rank"])
+    words = tuple(form for word in search_words(asked) for form in forms_of(word))
+    ranked = sorted(((kind, one) for kind in RECALL_KINDS for one in data[kind]), key=lambda pair: pair[1]["rank"])
     hits = [_hit(kind, one, words) for kind, one in ranked]
     return _page("search", "Search", answer.notices, asked=asked, hits=hits, weak=data["weak"])
 
 
-_KINDS = {"facts": "fact", "events": "event", "notes": "text", "summaries": "text"}
+_SINGULAR = {FACTS: "fact", EVENTS: "event", NOTES: "note", SUMMARIES: "summary"}
 
 
-def _hit(kind: str, one: Mapping[str, Any], words: frozenset[str]) -> dict[str, Any]:
+def _hit(kind: str, one: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
     remarks = [str(one[key]) for key in ("entity", "path", "who", "date", "tier", "status", "in_doubt") if one.get(key)]
     if one.get("trust") not in (None, "user"):
         remarks.append(f"trust {one['trust']}")
     remarks += ["quarantined"] if one.get("quarantined") else []
     remarks += ["in conflict, not settled"] if one.get("conflicts_with") else []
     return {
-        "kind": kind.removesuffix("ies").removesuffix("s") + ("y" if kind == "summaries" else ""),
-        "fact": one["id"] if kind == "facts" else None,
-        "text": marked(one[_KINDS[kind]] if kind == "facts" else one["text"], words),
+        "kind": _SINGULAR[kind],
+        "fact": one["id"] if kind == FACTS else None,
+        "text": marked(excerpt(one["fact" if kind == FACTS else "text"], words, _LONGEST), words),
         "score": f"{one['score']:.2f}",
         "remarks": remarks,
     }
@@ -254,7 +268,9 @@ def fact_page(view: View) -> Page:
         "source": found.fact.source,
         "quote": found.fact.source_text,
         "premises": [(link.to, link.type, link.reason) for link in found.fact.links if link.type in PREMISES],
-        "event": None if event is None else (event.id, display_speaker(event), _minute(event.timestamp), event.text[:2000]),
+        "event": None
+        if event is None
+        else (event.id, display_speaker(event), _minute(event.timestamp), event.text[:_SHOWN]),
         "chain": [_fact(one.fact, one.entity) for one in found.chain] if len(found.chain) > 1 else [],
         "history": [_entry(one) for one in reversed(found.history)],
         "removed": found.removed is not None,

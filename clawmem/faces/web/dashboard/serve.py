@@ -140,9 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(part)
 
 
-def serve(
-    runtime: Runtime, port: int | None, opens: bool, idle_minutes: float, started: Callable[[str], None]
-) -> None:
+def serve(runtime: Runtime, port: int | None, opens: bool, idle_minutes: float, started: Callable[[str], None]) -> None:
     """Serve until Ctrl-C, SIGTERM, SIGHUP, the Stop button, or so many minutes without a request (0: never).
 
     Give the address to `started`, and with `opens` to a browser. Raise Refused if the port is taken.
