@@ -120,6 +120,7 @@ class Served:
         self.token = parts.fragment.removeprefix("token=")
         self.area = "/"
         self.cookie = ""
+        self.is_stopped = False
 
     def ask(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, form: Mapping[str, str] | None = None
@@ -174,8 +175,8 @@ def served(root: Path, environment: Mapping[str, str], idle_minutes: float = 0) 
     try:
         yield here
     finally:
-        if thread.is_alive():
+        if not here.is_stopped:
             here.log_in()
             here.post("stop", here.fields("", "stop"))
-            thread.join(20)
-            assert not thread.is_alive()
+        thread.join(20)
+        assert not thread.is_alive()
