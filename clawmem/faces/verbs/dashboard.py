@@ -51,11 +51,11 @@ _METRICS = {
 VERB = Command(
     dashboard,
     (
-        Parameter("port", "The port; the default is a free one.", ("--port",), int, least=1024, most=65_535),
+        Parameter("port", "The port; the default is a free one.", ("--port",), int, least=1, most=65_535),
         Parameter("no_open", "Open no browser.", ("--no-open",), bool, False),
         Parameter(
             "idle_minutes",
-            "End when nobody used it for so many minutes; 0: never.",
+            f"End after so many minutes without use; 0: never. The default is {IDLE_MINUTES:g}.",
             ("--idle-minutes",),
             float,
             IDLE_MINUTES,

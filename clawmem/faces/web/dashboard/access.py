@@ -12,6 +12,7 @@ from clawmem.faces.web.dashboard.messages import Request
 
 ADDRESS = "127.0.0.1"
 _NAMES = (ADDRESS, "localhost")
+_USUAL_PORT = 80  # browsers leave it out
 # What browsers say of requests that a page of this origin, or the person, started.
 _OWN_SITES = ("same-origin", "none")
 
@@ -44,7 +45,8 @@ class Access:
         """Return whether the request names this server as its host, once. A page of another site whose name leads to
         this machine (DNS rebinding) names that site."""
         hosts = request.every("Host")
-        return len(hosts) == 1 and hosts[0] in {f"{name}:{self.port}" for name in _NAMES}
+        ours = {f"{name}:{self.port}" for name in _NAMES} | (set(_NAMES) if self.port == _USUAL_PORT else set())
+        return len(hosts) == 1 and hosts[0] in ours
 
     def is_from_us(self, request: Request) -> bool:
         """Return whether a page of this server sent a request that changes something or gives data to scripts."""
