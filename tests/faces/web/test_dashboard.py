@@ -11,19 +11,21 @@ import sys
 import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from clawmem.faces.web.dashboard.access import Access
+from clawmem.faces.web.dashboard.live import MOST_STREAMS
 from clawmem.faces.web.dashboard.marking import marked
 from clawmem.faces.web.dashboard.messages import HEADERS, POLICY, Request
 from clawmem.faces.web.dashboard.serve import LONGEST_FORM
 from tests.conftest import Command
 from tests.faces.web.attacks import ATTACKS
 from tests.faces.web.dashboards import Served, fill, run, served
+from tests.waiting import wait_until
 
 PAGES = ("", "approvals", "timeline", "sessions", "tasks", "search?q=Jane", "graph", "entity?name=projects/boat")
 
@@ -255,6 +257,27 @@ def test_the_stream_says_what_happens(filled: Filled) -> None:
     news = [one for one in _event(stream)["events"] if one["event"] == "commit"]
     assert news[-1]["text"] == "remember(projects/boat): The paint is blue."
     connection.close()
+
+
+def test_too_many_streams_are_refused_and_left_ones_make_room(filled: Filled) -> None:
+    opened: list[tuple[HTTPConnection, HTTPResponse]] = []
+
+    def open_one() -> int:
+        connection = HTTPConnection("127.0.0.1", filled.here.port, timeout=20)
+        connection.request("GET", f"{filled.here.area}events", headers={"Cookie": filled.here.cookie})
+        opened.append((connection, connection.getresponse()))
+        return opened[-1][1].status
+
+    assert wait_until(lambda: open_one() == 503) and len(opened) <= 3 * MOST_STREAMS
+    assert all(_event(response)["events"] == [] for _, response in opened[-MOST_STREAMS:-1])
+    for connection, response in opened:
+        response.close()
+        connection.close()
+    opened.clear()
+    assert wait_until(lambda: open_one() == 200, 10)
+    for connection, response in opened:
+        response.close()
+        connection.close()
 
 
 class _Elements(HTMLParser):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
 from clawmem.errors import ClawmemError
-from clawmem.faces.web.dashboard.messages import Response, plain
+from clawmem.faces.web.dashboard.messages import EventStream, Response, plain
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.session import SessionRecord
 from clawmem.runtime import Runtime
@@ -19,7 +18,6 @@ from clawmem.vault.vault import Vault
 
 MOST_STREAMS = 8
 EVERY_SECONDS = 1.0
-PING_SECONDS = 15.0
 _COMMITS = 5
 
 Turn = Callable[[], AbstractContextManager[None]]
@@ -32,69 +30,71 @@ class Live:
     def __init__(self, runtime: Callable[[], Runtime], turn: Turn) -> None:
         self._runtime = runtime
         self._turn = turn
-        self._streams: list[SimpleQueue[bytes | None]] = []
+        self._streams: list[EventStream] = []
         self._lock = Lock()
         self._ended = Event()
-        self._watcher: Thread | None = None
+        self._joined = Event()
+        self._watches = False
 
     def open_stream(self) -> Response:
-        """Return a stream of events, or a refusal if there are too many."""
-        queue: SimpleQueue[bytes | None] = SimpleQueue()
+        """Return a stream that begins with the present state, or a refusal if there are too many."""
+        stream = EventStream(self._leave)
         with self._lock:
             if len(self._streams) >= MOST_STREAMS or self._ended.is_set():
                 return plain(503, "Too many pages listen. Close one of them.")
-            self._streams.append(queue)
-            if self._watcher is None:
-                self._watcher = Thread(target=self._watch, daemon=True)
-                self._watcher.start()
-        return Response(200, type="text/event-stream; charset=utf-8", stream=self._parts(queue))
+            self._streams.append(stream)
+            self._joined.set()
+            if not self._watches:
+                self._watches = True
+                Thread(target=self._watch, daemon=True).start()
+        stream.put(b"retry: 3000\n\n")
+        return Response(200, type="text/event-stream; charset=utf-8", stream=stream)
 
     def close(self) -> None:
         """End every stream."""
         self._ended.set()
+        self._send(b"event: end\ndata: {}\n\n")
         with self._lock:
-            for queue in self._streams:
-                queue.put(None)
+            for stream in self._streams:
+                stream.end()
 
-    def _parts(self, queue: SimpleQueue[bytes | None]) -> Iterator[bytes]:
-        try:
-            yield b"retry: 3000\n\n"
-            while True:
-                try:
-                    part = queue.get(timeout=PING_SECONDS)
-                except Empty:
-                    part = b": still here\n\n"
-                if part is None:
-                    yield b"event: end\ndata: {}\n\n"
-                    return
-                yield part
-        finally:
-            with self._lock:
-                self._streams.remove(queue)
+    def _leave(self, stream: EventStream) -> None:
+        with self._lock:
+            self._streams.remove(stream)
+
+    def _send(self, part: bytes) -> None:
+        with self._lock:
+            for stream in self._streams:
+                stream.put(part)
 
     def _watch(self) -> None:
         """Look for changes until no stream is left."""
         known: _State | None = None
-        while not self._ended.wait(0 if known is None else EVERY_SECONDS):
+        try:
+            while self._is_needed():
+                # What cannot be read now is read at the next look: the pages say what is wrong.
+                with suppress(ClawmemError, OSError):
+                    known = self._look(known)
+                self._ended.wait(EVERY_SECONDS)
+        except BaseException:
             with self._lock:
-                if not self._streams:
-                    self._watcher = None
-                    return
-            # What cannot be read now is read at the next look: the pages say what is wrong.
-            with suppress(ClawmemError, OSError):
-                known = self._look(known)
+                self._watches = False
+            raise
+
+    def _is_needed(self) -> bool:
+        with self._lock:
+            self._watches = bool(self._streams) and not self._ended.is_set()
+            return self._watches
 
     def _look(self, known: _State | None) -> _State:
         runtime = self._runtime()
         signature = _signature(runtime.vault())
-        if known is not None and signature == known.signature:
+        if known is not None and signature == known.signature and not self._joined.is_set():
             return known
+        self._joined.clear()
         with self._turn():
             state, news = _changed(runtime, signature, known)
-        part = f"event: change\ndata: {json.dumps(news)}\n\n".encode()
-        with self._lock:
-            for queue in self._streams:
-                queue.put(part)
+        self._send(f"event: change\ndata: {json.dumps(news)}\n\n".encode())
         return state
 
 

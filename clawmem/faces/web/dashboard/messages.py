@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,6 +25,7 @@ HEADERS = (
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 _FIELDS = 20
+_PAUSE_SECONDS = 1.0
 
 
 class Request(NamedTuple):
@@ -57,6 +59,37 @@ class Request(NamedTuple):
         return _values(self.body.decode("utf-8", errors="replace"))
 
 
+class EventStream:
+    """The parts of a response that has no end yet. `closed` is called once, with the stream, when nobody reads it."""
+
+    def __init__(self, closed: Callable[[EventStream], None]) -> None:
+        self._closed = closed
+        self._parts: SimpleQueue[bytes | None] = SimpleQueue()
+
+    def put(self, part: bytes) -> None:
+        """Add a part."""
+        self._parts.put(part)
+
+    def end(self) -> None:
+        """End the stream after the parts that it has."""
+        self._parts.put(None)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the parts, and an empty one after each second without one, so that the reader can be looked for."""
+        while True:
+            try:
+                part = self._parts.get(timeout=_PAUSE_SECONDS)
+            except Empty:
+                part = b""
+            if part is None:
+                return
+            yield part
+
+    def close(self) -> None:
+        """Say that nobody reads the stream."""
+        self._closed(self)
+
+
 class Response(NamedTuple):
     """A response: status, headers beside HEADERS, and the body, or a stream of its parts."""
 
@@ -64,7 +97,7 @@ class Response(NamedTuple):
     body: bytes = b""
     type: str = HTML
     headers: tuple[tuple[str, str], ...] = (("Cache-Control", "no-store"),)
-    stream: Iterator[bytes] | None = None
+    stream: EventStream | None = None
 
 
 def plain(status: int, sentence: str) -> Response:

@@ -18,7 +18,7 @@ from clawmem.memory.history.log import LogBounds, log
 from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.tasks import list_tasks
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import ACTIVE, Fact
 from clawmem.model.facts.labels import change_labels, trust_label
 from clawmem.model.history.entry import REDACT, HistoryEntry
 from clawmem.model.language.irregular import forms_of
@@ -246,6 +246,7 @@ _SINGULAR = {FACTS: "fact", EVENTS: "event", NOTES: "note", SUMMARIES: "summary"
 
 def _hit(kind: str, one: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
     remarks = [str(one[key]) for key in ("entity", "path", "who", "date", "tier", "status", "in_doubt") if one.get(key)]
+    remarks = [one for one in remarks if one != ACTIVE]
     if one.get("trust") not in (None, "user"):
         remarks.append(f"trust {one['trust']}")
     remarks += ["quarantined"] if one.get("quarantined") else []

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socket import SHUT_RDWR, socket
+from select import select
+from socket import MSG_PEEK, SHUT_RDWR, socket
 from socketserver import TCPServer
 from threading import Event, Thread, current_thread, main_thread
 from typing import Any
@@ -124,6 +125,13 @@ class _Handler(BaseHTTPRequestHandler):
         self._give(self.server.dashboard.respond(request))
 
     def _give(self, response: Response) -> None:
+        try:
+            self._write(response)
+        finally:
+            if response.stream is not None:
+                response.stream.close()
+
+    def _write(self, response: Response) -> None:
         self.send_response(response.status)
         for name, value in (*HEADERS, *response.headers, ("Content-Type", response.type)):
             self.send_header(name, value)
@@ -137,7 +145,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(response.body)
             return
         for part in response.stream:
+            if not part and self._is_left():
+                return
             self.wfile.write(part)
+
+    def _is_left(self) -> bool:
+        """Return whether the browser has closed the connection of a stream."""
+        readable, _, _ = select([self.connection], [], [], 0)
+        return bool(readable) and not self.connection.recv(1, MSG_PEEK)
 
 
 def serve(runtime: Runtime, port: int | None, opens: bool, idle_minutes: float, started: Callable[[str], None]) -> None:

@@ -3,6 +3,7 @@
 
 (function () {
   const SHOWN = 30;
+  const AGAIN = 5000;
   const at = (id) => document.getElementById(id);
 
   function logIn() {
@@ -69,7 +70,10 @@
       source = new EventSource(live.dataset.events);
       source.addEventListener("change", changed);
       source.addEventListener("end", () => { rest(); live.textContent = "The dashboard has ended."; });
-      source.addEventListener("error", () => { live.textContent = "Not live: the dashboard does not answer."; });
+      source.addEventListener("error", () => {
+        live.textContent = "Not live: the dashboard does not answer.";
+        if (source && source.readyState === EventSource.CLOSED) { rest(); setTimeout(listen, AGAIN); }
+      });
     }
 
     function rest() {
