@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
@@ -22,6 +23,7 @@ from clawmem.faces.web.dashboard.live import MOST_STREAMS
 from clawmem.faces.web.dashboard.marking import marked
 from clawmem.faces.web.dashboard.messages import HEADERS, POLICY, Request
 from clawmem.faces.web.dashboard.serve import LONGEST_FORM
+from clawmem.vault.lock import writer_lock
 from tests.conftest import Command
 from tests.faces.web.attacks import ATTACKS
 from tests.faces.web.dashboards import Served, fill, run, served
@@ -363,6 +365,43 @@ def test_the_process_prints_the_address_and_ends_when_asked(vault_root: Path, en
     idle = [*command[:-1], "--idle-minutes", "0.01"]
     done = subprocess.run(idle, cwd=vault_root, env=environment, capture_output=True, text=True, timeout=30)
     assert done.returncode == 0 and done.stdout.count("\n") == 1 and done.stderr == ""
+
+
+def test_a_decision_waits_for_a_lock_but_not_for_long(vault_root: Path, environment: dict[str, str]) -> None:
+    run(vault_root, environment, "config", "set", "lock.wait_seconds", "0.1")
+    run(vault_root, environment, "remember", "Jane lives in Oslo.", "--entity", "areas/people/jane")
+    with served(vault_root, environment) as here:
+        here.log_in()
+        fields = here.fields("timeline", "undo")
+        with writer_lock(vault_root / ".git" / "clawmem" / "lock", 1, "a test"):
+            reply = here.post("undo", fields)
+        assert reply.status == 503 and "The vault is locked by process" in reply.text
+        assert here.post("undo", fields).status == 200
+
+
+def test_the_browser_gets_a_file_and_no_argument_has_the_token(
+    vault_root: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """At a terminal, a browser is opened. Everybody on the machine can read its arguments."""
+    program = tmp_path / "browser"
+    program.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/argument\nmv {tmp_path}/argument {tmp_path}/arguments\n')
+    program.chmod(0o755)
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "clawmem", "dashboard"]
+    variables = {**environment, "BROWSER": str(program), "DISPLAY": ":9"}
+    process = subprocess.Popen(command, cwd=vault_root, env=variables, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    here = Served(os.read(ours, 500).decode().strip())
+    assert wait_until((tmp_path / "arguments").exists, 20)
+    argument = (tmp_path / "arguments").read_text().strip()
+    page = vault_root / ".git" / "clawmem" / f"dashboard-{here.port}.html"
+    assert argument == page.as_uri() and here.token not in argument
+    assert f"token={here.token}" in page.read_text() and page.stat().st_mode & 0o777 == 0o600
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0 and not page.exists()
+    assert process.stderr is not None and b"works once" in process.stderr.read()
+    process.stderr.close()
+    os.close(ours)
 
 
 def _commits(root: Path) -> int:
