@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from clawmem.governance.alignment import recorded_alignment
+from clawmem.errors import IncompleteAnswer, Unreadable
+from clawmem.governance.alignment import BAR, AlignmentResult, recorded_alignment
 from clawmem.memory.health.status import status
 from clawmem.memory.tasks import list_tasks
 from clawmem.model.language.dates import stamp
@@ -15,6 +16,7 @@ from clawmem.model.records.workflow import STATES as TASK_STATES
 from clawmem.runtime import Runtime
 from clawmem.serving.analytics import analytics
 from clawmem.serving.metrics import KnownWeeks, memory_metrics
+from clawmem.vault.vault import Vault
 from clawmem.work.sessions.records import list_sessions
 
 WEEKS = 8
@@ -32,7 +34,7 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
     used = analytics(vault, caller, 0)
     sessions = list_sessions(vault, caller.now)
     tasks = list_tasks(vault)
-    aligned = recorded_alignment(vault)
+    aligned, unread = _alignment(vault)
     outcomes = Counter(word for one in sessions.sessions for word in (one.outcomes or {}).values())
     data = {
         "at": stamp(caller.now),
@@ -58,11 +60,11 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
         "tasks": _by_state(TASK_STATES, (one.state for one in tasks.tasks)),
         "sessions": _by_state(SESSION_STATES, (one.state for one in sessions.sessions)),
         "alignment": {
-            "decided": aligned.report.all.counted,
-            "agreed": aligned.report.all.agreed,
-            "agreement": aligned.report.last.rate,
-            "bar": aligned.bar,
-            "passes": aligned.passes,
+            "decided": aligned.report.all.counted if aligned else 0,
+            "agreed": aligned.report.all.agreed if aligned else 0,
+            "agreement": aligned.report.last.rate if aligned else None,
+            "bar": vault.settings.number(BAR),
+            "passes": aligned is not None and aligned.passes,
         },
         "money": {
             "cents_today": state.learning.cents_today,
@@ -70,8 +72,15 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
             "models": list(state.learning.models),
         },
     }
-    notices = (*state.notices, *counted.notices, *used.notices, *sessions.notices, *tasks.notices)
+    notices = (*state.notices, *counted.notices, *used.notices, *sessions.notices, *tasks.notices, *unread)
     return data, tuple(dict.fromkeys(notices))
+
+
+def _alignment(vault: Vault) -> tuple[AlignmentResult | None, tuple[str, ...]]:
+    try:
+        return recorded_alignment(vault), ()
+    except Unreadable as problem:
+        return None, (IncompleteAnswer(problem.message),)
 
 
 def _by_state(states: Any, found: Any) -> dict[str, int]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from html.parser import HTMLParser
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -22,7 +23,7 @@ from clawmem.faces.web.dashboard.access import Access
 from clawmem.faces.web.dashboard.live import MOST_STREAMS
 from clawmem.faces.web.dashboard.marking import marked
 from clawmem.faces.web.dashboard.messages import HEADERS, POLICY, Request
-from clawmem.faces.web.dashboard.serve import LONGEST_FORM
+from clawmem.faces.web.dashboard.serve import LONGEST_FORM, MOST_CONNECTIONS
 from clawmem.vault.lock import writer_lock
 from tests.conftest import Command
 from tests.faces.web.attacks import ATTACKS
@@ -333,6 +334,48 @@ def test_no_text_of_the_vault_becomes_markup(vault_root: Path, environment: dict
 def test_marks_are_the_only_markup_of_a_hit() -> None:
     text = "<b>Jane</b> & \u202ejane \x1b Jan"
     assert marked(text, {"jane"}) == "&lt;b&gt;<mark>Jane</mark>&lt;/b&gt; &amp; \\u202e<mark>jane</mark> \\u001b Jan"
+
+
+def test_connections_over_the_limit_and_slow_requests_are_closed(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clawmem.faces.web.dashboard.serve._REQUEST_SECONDS", 1.0)
+    address = ("127.0.0.1", filled.here.port)
+    with ExitStack() as opened:
+        held = [opened.enter_context(socket.create_connection(address, 20)) for _ in range(MOST_CONNECTIONS + 1)]
+        held[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        begun = time.monotonic()
+        assert held[-1].recv(1) == b""
+        assert time.monotonic() - begun < 1
+        for one in held:
+            assert one.recv(1) == b""
+        assert time.monotonic() - begun < 8
+    assert wait_until(lambda: _status(filled.here) == 200, 10)
+
+
+def _status(here: Served) -> int:
+    try:
+        return here.get("tasks").status
+    except OSError:
+        return 0
+
+
+def test_an_unreadable_log_is_said_and_the_rest_is_shown(clawmem: Command, vault_root: Path) -> None:
+    (vault_root / "governance" / "alignment.jsonl").write_text("{")
+    done = clawmem("dashboard", "--json")
+    assert done.code == 4 and done.data["alignment"]["agreement"] is None
+    assert "governance/alignment.jsonl" in done.json["notices"][0]
+
+
+def test_bad_queries_get_a_sentence(filled: Filled) -> None:
+    for page, said in (
+        ("timeline?until=nonsense", "nonsense"),
+        ("approvals?from=-1", "is not a number"),
+        ("entity", "No entity is named"),
+        ("entity?name=areas/nobody", "areas/nobody"),
+    ):
+        reply = filled.here.get(page)
+        assert reply.status in (400, 404) and said in reply.text and "has a bug" not in reply.text, page
 
 
 def test_numbers_for_programs(clawmem: Command) -> None:

@@ -9,18 +9,19 @@ from urllib.parse import urlencode
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.metrics import metrics_data
+from clawmem.faces.parts.past import entry_data
 from clawmem.faces.verbs.table import load
 from clawmem.faces.web.dashboard.app import View
 from clawmem.faces.web.dashboard.marking import marked
 from clawmem.faces.web.html import data_script
 from clawmem.governance.review import ProposalDetails, show_open
-from clawmem.memory.history.log import LogBounds, log
 from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.tasks import list_tasks
 from clawmem.model.facts.fact import ACTIVE, Fact
 from clawmem.model.facts.labels import change_labels, trust_label
-from clawmem.model.history.entry import REDACT, HistoryEntry
+from clawmem.model.facts.reach import EVERY_SCOPE
+from clawmem.model.history.entry import REDACT
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import PREMISES
@@ -46,6 +47,8 @@ MENU = (
     ("graph", "Graph"),
 )
 ON_PAGE = 25
+# The most facts of a change that are named.
+_NAMED = 8
 # The most characters of a hit, and of an event.
 _LONGEST, _SHOWN = 600, 2000
 _SESSIONS, _CLOSED_TASKS, _FACTS, _LAST_NOTES = 50, 20, 200, 5
@@ -206,25 +209,26 @@ def _evidence(one: Proposal) -> list[tuple[str, str]]:
 
 def timeline(view: View) -> Page:
     """Show the changes, newest first, each with a form that undoes it."""
-    caller, vault = view.runtime.caller(), view.runtime.vault()
-    until = view.query.get("until")
-    author = view.query.get("author", "").strip() or None
-    found = log(vault, None, caller, LogBounds(ON_PAGE, until=until, author=author))
-    entries = [_entry(one) for one in reversed(found.entries)]
-    older = urlencode({"until": found.entries[0].time, "author": author or ""}) if found.truncated else None
-    return _page("timeline", "Changes", found.notices, entries=entries, older=older, author=author or "", newer=until)
+    until, author = view.query.get("until") or None, view.query.get("author", "").strip() or None
+    answer = _answer(view.runtime, "log", limit=ON_PAGE, until=until, author=author)
+    data = answer.made()
+    history = data["history"]
+    older = urlencode({"until": history[0]["time"], "author": author or ""}) if data["cut"] else None
+    values = {"older": older, "author": author or "", "newer": until}
+    return _page("timeline", "Changes", (), entries=[_entry(one) for one in reversed(history)], **values)
 
 
-def _entry(one: HistoryEntry) -> dict[str, Any]:
+def _entry(one: Mapping[str, Any]) -> dict[str, Any]:
+    facts = one.get("facts", ())
     return {
-        "commit": one.commit,
-        "time": _minute(one.time),
-        "author": one.author,
-        "agent": one.agent,
-        "subject": one.subject,
-        "facts": one.facts[:8],
-        "more": max(0, len(one.facts) - 8),
-        "can_undo": len(one.parents) == 1 and one.op != REDACT,
+        "commit": one["commit"],
+        "time": _minute(one["time"]),
+        "author": one["author"],
+        "agent": one.get("agent"),
+        "subject": one["subject"],
+        "facts": facts[:_NAMED],
+        "more": max(0, len(facts) - _NAMED),
+        "can_undo": len(one.get("parents", ())) == 1 and one.get("op") != REDACT,
     }
 
 
@@ -233,7 +237,7 @@ def search(view: View) -> Page:
     asked = view.query.get("q", "").strip()
     if not asked:
         return _page("search", "Search", (), asked="", hits=[], weak=0)
-    answer = _answer(view.runtime, "recall", question=asked)
+    answer = _answer(view.runtime, "recall", question=asked, scope=EVERY_SCOPE)
     data = answer.made()
     words = tuple(form for word in search_words(asked) for form in forms_of(word))
     ranked = sorted(((kind, one) for kind in RECALL_KINDS for one in data[kind]), key=lambda pair: pair[1]["rank"])
@@ -273,7 +277,7 @@ def fact_page(view: View) -> Page:
         if event is None
         else (event.id, display_speaker(event), _minute(event.timestamp), event.text[:_SHOWN]),
         "chain": [_fact(one.fact, one.entity) for one in found.chain] if len(found.chain) > 1 else [],
-        "history": [_entry(one) for one in reversed(found.history)],
+        "history": [_entry(entry_data(one)) for one in reversed(found.history)],
         "removed": found.removed is not None,
     }
     return _page("fact", "Origin of a fact", found.notices, **values)
@@ -282,7 +286,10 @@ def fact_page(view: View) -> Page:
 def entity(view: View) -> Page:
     """Show the facts of an entity."""
     name = view.query.get("name", "")
-    answer = _answer(view.runtime, "list", entity=name, limit=_FACTS, include_superseded=True)
+    if not name:
+        raise InvalidInput("No entity is named.", "Use the links of the pages.")
+    given = {"limit": _FACTS, "include_superseded": True, "scope": EVERY_SCOPE}
+    answer = _answer(view.runtime, "list", entity=name, **given)
     data = answer.made()
     return _page("entity", name, answer.notices, facts=data["facts"], total=data["total"])
 

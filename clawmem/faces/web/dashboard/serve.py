@@ -35,6 +35,7 @@ class _Server(ThreadingHTTPServer):
     """A server of one dashboard. A connection over the limit is closed at once."""
 
     daemon_threads = True
+    request_queue_size = 2 * MOST_CONNECTIONS
 
     def __init__(self, port: int) -> None:
         super().__init__((ADDRESS, port), _Handler)
@@ -162,7 +163,8 @@ def serve(runtime: Runtime, port: int | None, opens: bool, idle_minutes: float, 
     """
     gc.enable()  # a short command needs no collection, but this process lives for long
     # What reads the history changes the environment of the process for a moment: requests use a copy.
-    runtime = Runtime(dict(runtime.environment), runtime.working_folder, str(runtime.locate().root))
+    environment = {key: value for key, value in runtime.environment.items() if key != "CLAWMEM_SESSION"}
+    runtime = Runtime(environment, runtime.working_folder, str(runtime.locate().root))
     vault, stop = runtime.vault(), Event()
     server = _bound(port)
     try:
