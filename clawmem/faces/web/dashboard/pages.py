@@ -10,6 +10,7 @@ from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.metrics import metrics_data
 from clawmem.faces.parts.past import entry_data
+from clawmem.faces.verbs.log import OLDER
 from clawmem.faces.verbs.table import load
 from clawmem.faces.web.dashboard.app import View
 from clawmem.faces.web.dashboard.marking import marked
@@ -209,13 +210,14 @@ def _evidence(one: Proposal) -> list[tuple[str, str]]:
 
 def timeline(view: View) -> Page:
     """Show the changes, newest first, each with a form that undoes it."""
-    until, author = view.query.get("until") or None, view.query.get("author", "").strip() or None
-    answer = _answer(view.runtime, "log", limit=ON_PAGE, until=until, author=author)
+    first, author = _number(view.query.get("from", "0")), view.query.get("author", "").strip()
+    # A second can have more commits than a page, so the pages are counted, and not bounded by a time.
+    answer = _answer(view.runtime, "log", limit=first + ON_PAGE, author=author or None)
     data = answer.made()
-    history = data["history"]
-    older = urlencode({"until": history[0]["time"], "author": author or ""}) if data["cut"] else None
-    values = {"older": older, "author": author or "", "newer": until}
-    return _page("timeline", "Changes", (), entries=[_entry(one) for one in reversed(history)], **values)
+    entries = [_entry(one) for one in reversed(data["history"])][first:]
+    older = urlencode({"from": first + ON_PAGE, "author": author}) if data["cut"] else None
+    notices = [one for one in answer.notices if not one.startswith(OLDER)]
+    return _page("timeline", "Changes", notices, entries=entries, older=older, author=author, newer=first > 0)
 
 
 def _entry(one: Mapping[str, Any]) -> dict[str, Any]:
