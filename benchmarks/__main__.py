@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks.agents import agent_rows
 from benchmarks.context import context_rows
+from benchmarks.dashboard import dashboard_rows
 from benchmarks.governance import governance_rows
 from benchmarks.impact import impact_rows
 from benchmarks.kept import kept_rows
@@ -39,6 +40,7 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "impact": impact_rows,
     "governance": governance_rows,
     "site": site_rows,
+    "dashboard": dashboard_rows,
 }
 
 

@@ -19,14 +19,14 @@ needs_browser = pytest.mark.skipif(not HAS_BROWSER, reason=NO_BROWSER)
 
 
 @contextmanager
-def open_browser() -> Iterator[Any]:
-    """A browser of Playwright, without a network."""
+def open_browser(*more: str) -> Iterator[Any]:
+    """A browser of Playwright, without a network; `more` are further flags."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         # The drawing of graphs needs WebGL, here by software.
         flags = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-        browser = playwright.chromium.launch(executable_path=PROGRAM, args=flags)
+        browser = playwright.chromium.launch(executable_path=PROGRAM, args=[*flags, *more])
         try:
             yield browser
         finally:

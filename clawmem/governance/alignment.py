@@ -89,6 +89,14 @@ def report_alignment(vault: Vault, caller: Caller) -> AlignmentResult:
         )
 
 
+def recorded_alignment(vault: Vault) -> AlignmentResult:
+    """Return the report of what the log has now, and write nothing. Raise Unreadable."""
+    entries = parse_alignment(vault.read(ALIGNMENT) or b"", ALIGNMENT, parse_yaml)
+    window = vault.settings.whole(WINDOW)
+    report = report_of(entries, window)
+    return AlignmentResult(report, vault.settings.number(BAR), window, may_pass(vault, entries), None)
+
+
 def record_decisions(vault: Vault, caller: Caller) -> str | None:
     """Record the decisions of people on evaluated tasks. Return the commit, or None if there is nothing new."""
     if not (vault.root / EVALUATIONS).exists():

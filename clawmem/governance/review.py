@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import NamedTuple
@@ -25,11 +26,14 @@ from clawmem.memory.review.proposals import (
 )
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact
+from clawmem.model.history.comparison import bare
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.proposals.kinds import BY_KIND
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
+from clawmem.model.proposals.proposal_file import proposal_to_record
 from clawmem.model.proposals.routes import read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
@@ -51,12 +55,22 @@ class ProposalList(NamedTuple):
 class ProposalDetails(NamedTuple):
     """A proposal and the current state of its target facts. Targets that no longer exist are left out.
 
-    `reviewers` are the people who may decide; none means every person."""
+    `reviewers` are the people who may decide; none means every person. `version` changes with the proposal and with
+    each of its target facts."""
 
     proposal: Proposal
     targets: tuple[PlacedFact, ...]
     notices: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
+    version: str = ""
+
+
+class OpenProposals(NamedTuple):
+    """Some of the open proposals with their details, oldest first, and the number of all open ones."""
+
+    details: tuple[ProposalDetails, ...]
+    total: int
+    notices: tuple[str, ...] = ()
 
 
 class DecisionPreview(NamedTuple):
@@ -119,9 +133,8 @@ def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
     proposal = find_proposal(filed, reference)
 
     def shown(index: Index) -> ProposalDetails:
-        found = by_ids(index, (one.id for one in proposal.targets))
         notices = (*map(str, filed.unreadable), *index.notices)
-        return ProposalDetails(proposal, tuple(found.values()), notices, reviewers_of(vault, item_of(index, proposal)))
+        return _details(vault, index, proposal)._replace(notices=notices)
 
     return run_query(vault, shown)
 
@@ -131,10 +144,18 @@ def present(vault: Vault, proposal_id: str) -> ProposalDetails:
     proposal = read_proposal(vault, proposal_id)
 
     def shown(index: Index) -> ProposalDetails:
-        found = by_ids(index, (one.id for one in proposal.targets))
-        return ProposalDetails(
-            proposal, tuple(found.values()), index.notices, reviewers_of(vault, item_of(index, proposal))
-        )
+        return _details(vault, index, proposal)._replace(notices=index.notices)
+
+    return run_query(vault, shown)
+
+
+def show_open(vault: Vault, first: int, most: int) -> OpenProposals:
+    """Return the open proposals from number `first` (0 is the oldest) on, at most `most` of them."""
+    filed = read_proposals(vault)
+
+    def shown(index: Index) -> OpenProposals:
+        details = tuple(_details(vault, index, one) for one in filed.open[first : first + most])
+        return OpenProposals(details, len(filed.open), (*filed.unreadable, *index.notices))
 
     return run_query(vault, shown)
 
@@ -166,6 +187,20 @@ def _event_of(vault: Vault, index: Index, fact: Fact) -> Event | None:
     return find_event(vault, index, fact.source_event) if fact.source_event else None
 
 
+def _details(vault: Vault, index: Index, proposal: Proposal) -> ProposalDetails:
+    targets = tuple(by_ids(index, (one.id for one in proposal.targets)).values())
+    reviewers = reviewers_of(vault, item_of(index, proposal))
+    return ProposalDetails(proposal, targets, (), reviewers, _version(proposal, targets))
+
+
+def _version(proposal: Proposal, targets: Sequence[PlacedFact]) -> str:
+    """Return a checksum of a proposal and of what its target facts say; accesses of these change nothing."""
+    from hashlib import sha256  # only where a decision says what it is about
+
+    facts = [(one.entity, fact_to_record(bare(one.fact))) for one in targets]
+    return sha256(json.dumps((proposal_to_record(proposal), facts), sort_keys=True).encode()).hexdigest()
+
+
 def approve(
     vault: Vault,
     reference: str,
@@ -173,16 +208,18 @@ def approve(
     reason: str | None = None,
     beside: bool = False,
     keep: str | None = None,
+    seen: str | None = None,
 ) -> ReviewOutcome:
     """Approve a proposal and apply its change.
 
     With `beside`, a fact that contradicts others is kept with them, and the conflict is settled. `keep` names the
     fact for which a conflict is decided, if it is not the one that the proposal says. Raise NotPermitted if the caller
-    may not decide it, and Refused if the proposal no longer applies or was rejected before.
+    may not decide it, and Refused if the proposal no longer applies, was rejected before, or is not in the version that
+    was `seen`.
     """
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
-        proposal = _find(work, reference, APPROVED)
+        proposal = _find(work, reference, APPROVED, seen)
         if proposal.status == APPROVED:
             return _already_decided(work, proposal)
         who = check_decider(vault, work.index, proposal, caller)
@@ -191,15 +228,15 @@ def approve(
         return _committed(work, decided, with_effects(work, decided, plan), "approved", who)
 
 
-def reject(vault: Vault, reference: str, caller: Caller, reason: str) -> ReviewOutcome:
+def reject(vault: Vault, reference: str, caller: Caller, reason: str, seen: str | None = None) -> ReviewOutcome:
     """Reject a proposal. The reason is stored with it.
 
     Of a conflict of two stored facts, the one that was proposed to hold is withdrawn. Raise NotPermitted if the caller
-    may not decide it, and Refused if the proposal was approved before.
+    may not decide it, and Refused if the proposal was approved before, or is not in the version that was `seen`.
     """
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
-        proposal = _find(work, reference, REJECTED)
+        proposal = _find(work, reference, REJECTED, seen)
         if proposal.status == REJECTED:
             return _already_decided(work, proposal)
         who = check_decider(vault, work.index, proposal, caller)
@@ -226,10 +263,18 @@ def with_effects(work: WriteScope, decided: Proposal, plan: ApprovalPlan) -> App
     return plan._replace(writes={**plan.writes, **more})
 
 
-def _find(work: WriteScope, reference: str, wanted: str) -> Proposal:
-    """Return the proposal if it is open or already has the wanted status. Raise Refused for another decision."""
+def _find(work: WriteScope, reference: str, wanted: str, seen: str | None) -> Proposal:
+    """Return the proposal if it is open or already has the wanted status. Raise Refused for another decision, and if it
+    is not in the version that was `seen`."""
     proposal = read_proposal(work.vault, reference, work.read)
-    if proposal.status in (OPEN, wanted):
+    if proposal.status == OPEN:
+        if seen not in (None, _details(work.vault, work.index, proposal).version):
+            raise Refused(
+                f"{proposal.id}, or a fact that it is about, has changed since it was shown.",
+                f"`clawmem review show {proposal.id}` shows it as it is now.",
+            )
+        return proposal
+    if proposal.status == wanted and seen is None:
         return proposal
     raise Refused(
         f"{proposal.id} is already {proposal.status}{_decision_note(proposal)}.",

@@ -83,17 +83,28 @@ def build_site(
     return run_query(vault, act, one_state=False)
 
 
-def gather_pages(vault: Vault, caller: Caller) -> tuple[tuple[EntityPage, ...], tuple[str, ...]]:
-    """Return the pages of all entities without their backlinks and topics, and what the index says about itself. Raise
-    NotPermitted for a caller that may not read."""
+class GatheredPages(NamedTuple):
+    """The pages of all entities with their backlinks, without their topics; their entries; and what the index says
+    about itself."""
 
-    def act(index: Index) -> tuple[tuple[EntityPage, ...], tuple[str, ...]]:
+    pages: tuple[EntityPage, ...]
+    entries: tuple[PageEntry, ...]
+    notices: tuple[str, ...]
+
+
+def gather_pages(vault: Vault, caller: Caller) -> GatheredPages:
+    """Return the pages of all entities. Raise NotPermitted for a caller that may not read."""
+
+    def act(index: Index) -> GatheredPages:
         context, titles = gate_context(vault.settings, vault.catalog, caller), titles_of(entities(index))
         names = {name for name in entity_names(index) if is_on_wiki(name)} | set(titles.entities)
         for name in names:
             check_may_read(caller, name)
-        pages = tuple(gather_page(index, context, titles, name)[0] for name in sorted(names))
-        return pages, (*index.notices, *unreadable_notices(index))
+        gathered = {name: gather_page(index, context, titles, name) for name in sorted(names)}
+        entries = {name: entry for name, (_, entry) in gathered.items()}
+        links = backlinks_of(entries)
+        pages = tuple(with_links(page, entry, links, {}) for page, entry in gathered.values())
+        return GatheredPages(pages, tuple(entries.values()), (*index.notices, *unreadable_notices(index)))
 
     return run_query(vault, act)
 

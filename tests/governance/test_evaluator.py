@@ -12,7 +12,7 @@ import pytest
 
 from clawmem.errors import NotFound, Refused
 from clawmem.governance.agreement import agreement
-from clawmem.governance.alignment import record_decisions, report_alignment
+from clawmem.governance.alignment import record_decisions, recorded_alignment, report_alignment
 from clawmem.governance.allowed_commands import allow_command, plan_command
 from clawmem.governance.evaluator import EvaluateResult, evaluate
 from clawmem.governance.review import approve, reject
@@ -323,6 +323,7 @@ def test_below_the_bar_nothing_passes_by_itself_in_the_same_run(vault: Vault, ca
     move_task(vault, later, "t5", "reject", "No.")
     assert passed("t8") == "escalate", "the decision was not in the log yet when this run began"
     report = report_alignment(vault, later)
+    assert recorded_alignment(vault).report == report.report
     assert (report.report.last, report.passes) == ((4, 2, 0, 0), False)
     for slug in ("t6", "t7", "t8"):
         move_task(vault, later, slug, "close")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.governance.review import approve, list_proposals, reject, show_proposal
+from clawmem.governance.review import approve, list_proposals, reject, show_open, show_proposal
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
@@ -412,3 +412,25 @@ def test_rejecting_a_conflict_of_stored_facts_withdraws_what_was_rejected(vault:
     found = {one.fact: one.status for one in facts_of(vault).values()}
     assert found == {"Jane lives in Oslo.": "active", "Jane lives in Rome.": "superseded"}
     assert facts_of(vault)["Jane lives in Oslo."].id == home.id and sound(vault, caller)
+
+
+def test_what_was_seen_must_be_what_is_decided(vault: Vault, caller: Caller) -> None:
+    """A page gives the version that it showed: of the proposal and of the facts that it is about."""
+    about = {"entity": "areas/people/jane", "subject": "Jane", "predicate": "limit"}
+    record = {**about, "fact": "Jane's limit is 6.", "object": "6"}
+    first = remember(vault, [draft_from_record(record, caller.now)], caller).facts[0].fact.id
+    record = {**about, "fact": "Jane's limit is 8.", "object": "8"}
+    remember(vault, [draft_from_record(record, caller.now)], caller._replace(agent="scout"))
+    shown = show_proposal(vault, only(vault).id)
+    (listed,) = show_open(vault, 0, 10).details
+    assert listed.version == shown.version and show_open(vault, 1, 10).details == ()
+    supersede(vault, first, draft_from_record({"fact": "Jane's limit is 7."}, caller.now), caller)
+    for decide in (approve, reject):
+        with pytest.raises(Refused, match="has changed since it was shown"):
+            decide(vault, shown.proposal.id, caller, reason="It is 8.", seen=shown.version)
+    now = show_proposal(vault, shown.proposal.id).version
+    reject(vault, shown.proposal.id, caller, "Both are old.", seen=now)
+    for decide in (approve, reject):
+        with pytest.raises(Refused, match="already rejected, by Ada Person"):
+            decide(vault, shown.proposal.id, caller, reason="It is 8.", seen=now)
+    assert reject(vault, shown.proposal.id, caller, "Again.").commit is None

@@ -77,6 +77,23 @@ class Terminal(Call):
         with apart(given, sys.stdout.buffer) as (source, out):
             return serve(source, out, self.runtime.renewed)
 
+    def wants_data(self) -> bool:
+        """With --json, --jsonl or --fields."""
+        return self._as_json or self.selection is not None
+
+    def serve_dashboard(self, port: int | None, opens: bool, idle_minutes: float) -> None:
+        """Print the address on stdout, which a terminal's browser opens, and serve until the end."""
+        from clawmem.faces.web.dashboard.serve import serve  # only for this verb
+
+        person = sys.stdout.isatty()
+
+        def started(address: str) -> None:
+            say(f"{address}\n")
+            if person and not self._quiet:
+                tell("note: The address works once. Ctrl-C ends the dashboard.\n")
+
+        serve(self.runtime, port, opens and person, idle_minutes, started)
+
     def decide_proposals(self, kind: str | None) -> Answer:
         """Ask on this terminal. With --json nothing can be asked."""
         from clawmem.faces.cli.review_keys import decide  # only for this verb

@@ -120,6 +120,14 @@ class Call:
         """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
         raise NotImplementedError
 
+    def wants_data(self) -> bool:
+        """Whether a program reads the answer. Only at a command line may a person read it instead."""
+        return True
+
+    def serve_dashboard(self, port: int | None, opens: bool, idle_minutes: float) -> None:
+        """Serve the dashboard on loopback until somebody ends it, or nobody used it for so many minutes."""
+        raise NotImplementedError
+
     def decide_proposals(self, kind: "str | None") -> Answer:
         """Ask a person at a terminal about each open proposal, of one kind if given."""
         raise NotImplementedError

@@ -49,13 +49,13 @@ def export(call: Call, format_: str, entity: str | None, depth: int) -> Answer:
     if format_ not in _FORMATS:
         raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(_FORMATS)}.")
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    pages, notices = gather_pages(vault, caller)
-    graph = memory_graph(pages)
+    gathered = gather_pages(vault, caller)
+    graph = memory_graph(gathered.pages)
     if entity is not None:
         graph = _around(graph, find_readable_entity(vault, entity, caller), depth)
     lines = list(mermaid_lines(graph) if format_ == MERMAID else graphml_lines(graph))
     data = {"format": format_, "nodes": len(graph.nodes), "edges": len(graph.edges), "text": "\n".join(lines) + "\n"}
-    return Answer(data, lines, notices)
+    return Answer(data, lines, gathered.notices)
 
 
 def _around(graph: MemoryGraph, name: str, depth: int) -> MemoryGraph:

@@ -10,6 +10,8 @@ from clawmem.memory.history.log import LogBounds
 from clawmem.memory.history.log import log as act
 from clawmem.model.language.dates import end_of, parse_end, parse_start
 
+OLDER = "there are older entries"
+
 
 def log(
     call: Call,
@@ -32,7 +34,7 @@ def log(
     result = act(vault, about, caller, bounds)
     notices = list(result.notices)
     if result.truncated:
-        notices.append(f"there are older entries; use --limit {bounds.limit * 10} to show more")
+        notices.append(f"{OLDER}; use --limit {bounds.limit * 10} to show more")
     data = {
         "about": said({"kind": result.kind, "name": result.name}),
         "history": [entry_data(entry) for entry in result.entries],

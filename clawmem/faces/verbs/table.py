@@ -37,6 +37,7 @@ VERBS = {
     "digest": "Reduce a long text to claims with evidence and links.",
     "stale": "List facts that somebody should check.",
     "wiki": "Build the wiki, and say what may enter it.",
+    "dashboard": "Show the memory in a browser, and decide there what waits.",
     "task": "Add, list, take, submit and close tasks.",
     "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",

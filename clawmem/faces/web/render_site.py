@@ -60,7 +60,7 @@ def render_site(site: Site, earlier: Earlier = lambda path: None) -> Iterator[Fi
 
 def design() -> str:
     """Return a digest of what the files of a site depend on beside the memory."""
-    files = sorted((*STATIC.iterdir(), *TEMPLATES.iterdir()))
+    files = sorted((*STATIC.iterdir(), *TEMPLATES.glob("*.html")))
     return hashlib.sha256(b"\n".join((_FORM.encode(), *(path.read_bytes() for path in files)))).hexdigest()
 
 

@@ -14,9 +14,9 @@ from clawmem.faces.web.html import data_script, keyed_script, value_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.records.entity import kind_of
 from clawmem.model.wiki.memory_graph import ABOUT, MemoryGraph, memory_graph, middles
-from clawmem.model.wiki.page import PageEntry
+from clawmem.model.wiki.page import EntityPage, PageEntry
 from clawmem.model.wiki.search_terms import file_of, words_of
-from clawmem.model.wiki.site import OwnPage, SitePage, own_path, site_path
+from clawmem.model.wiki.site import OwnPage, SitePage, own_path, site_path, site_paths
 
 Earlier = Callable[[str], bytes | None]
 SEARCH, GRAPH = "data/search.js", "data/graph.js"
@@ -183,3 +183,15 @@ class GraphEntities:
             if target in numbers
         ]
         return GRAPH, data_script("clawmemGraph", {"entities": rows, "links": links})
+
+
+def graph_of_pages(pages: Iterable[EntityPage], entries: Sequence[PageEntry]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of the graph of all pages, as a site has them: the entities, and the data of each page."""
+    known = site_paths(entries, (), {})
+    graph = GraphEntities(lambda _: None)
+    for page in pages:
+        data = entity_data(SitePage(page, {}, ()), known)
+        graph.put(data)
+        key = key_of(data["path"])
+        yield data_path(key), keyed_script("clawmemPages", key, data)
+    yield graph.file(entries)

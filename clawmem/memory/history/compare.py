@@ -77,18 +77,31 @@ def _first_commit(vault: Vault, last: HistoryEntry) -> str:
     return vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
 
 
+def fact_changes(vault: Vault, start: str | None, end: str) -> tuple[FactDifference, ...]:
+    """Return the differences of facts between two commits; a `start` of None is the state before the first one."""
+    items = [path for path in _changed_paths(vault, start, end) if file_kind(path) is ITEMS_FILE]
+    return differences(*_states(vault, start, end, items)[:2])
+
+
 def _compare(vault: Vault, first: HistoryEntry | None, last: HistoryEntry) -> Comparison:
     start = first.commit if first else None
     paths = _changed_paths(vault, start, last.commit)
     items = [path for path in paths if file_kind(path) is ITEMS_FILE]
-    old, old_problems = facts_at(vault, start, items)
-    new, new_problems = facts_at(vault, last.commit, items)
-    comparable = old.keys() & new.keys() if start else new.keys()
-    before, after = _by_id(old, comparable), _by_id(new, comparable)
+    before, after, problems = _states(vault, start, last.commit, items)
     moved = tuple(MovedFacts(*pair, number) for pair, number in count_moves(before, after).items())
     counts = _count_other_changes(vault, start, last.commit, [path for path in paths if path not in items])
-    notices = (*old_problems, *new_problems, *_same_commit_notice(first, last), *shallow_notices(vault))
+    notices = (*problems, *_same_commit_notice(first, last), *shallow_notices(vault))
     return Comparison(first, last, differences(before, after), moved, counts, notices)
+
+
+def _states(
+    vault: Vault, start: str | None, end: str, items: Iterable[str]
+) -> tuple[dict[str, tuple[Fact, str]], dict[str, tuple[Fact, str]], list[str]]:
+    """Return the facts of two commits by id, from the files that both can be read in, and the problems of others."""
+    old, old_problems = facts_at(vault, start, items)
+    new, new_problems = facts_at(vault, end, items)
+    comparable = old.keys() & new.keys() if start else new.keys()
+    return _by_id(old, comparable), _by_id(new, comparable), [*old_problems, *new_problems]
 
 
 def _same_commit_notice(first: HistoryEntry | None, last: HistoryEntry) -> list[str]:

@@ -95,6 +95,12 @@ def label_of(realm: str, reach: Reach | None) -> str:
     return rest if kind == TEAM and (reach is None or reach.workflow != rest) else ""
 
 
+def workflow_of_realm(realm: str) -> str | None:
+    """Return the workflow of a realm, or None."""
+    kind, _, rest = realm.partition(":")
+    return (rest if kind == TEAM else rest.partition(_NEXT)[2] if kind == PROJECT else "") or None
+
+
 def project_name(project: str) -> str:
     """Return the last part of a remote's URL or of a folder, without `.git`."""
     return project.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or project

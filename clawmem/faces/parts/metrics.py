@@ -1,0 +1,109 @@
+"""The numbers of a memory as one record, from the acts of the verbs that report them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from clawmem.errors import IncompleteAnswer, Unreadable
+from clawmem.governance.alignment import BAR, AlignmentResult, recorded_alignment
+from clawmem.memory.health.status import status
+from clawmem.memory.tasks import list_tasks
+from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.tiers import TIERS
+from clawmem.model.records.session import STATES as SESSION_STATES
+from clawmem.model.records.workflow import STATES as TASK_STATES
+from clawmem.runtime import Runtime
+from clawmem.serving.analytics import analytics
+from clawmem.serving.metrics import KnownWeeks, memory_metrics
+from clawmem.vault.vault import Vault
+from clawmem.work.sessions.records import list_sessions
+
+WEEKS = 8
+_OUTCOMES = ("useful", "useless", "harmful")
+
+
+def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the numbers, and a notice for each thing that could not be counted. Nothing is written.
+
+    `use.served` counts the facts that sessions were shown, and the outcomes are what they reported of them. A process
+    that asks more than once passes the same `known`."""
+    vault, caller = runtime.vault(), runtime.caller()
+    state = status(vault, stamp(caller.now)[:10])
+    counted = memory_metrics(vault, caller, WEEKS, known)
+    used = analytics(vault, caller, 0)
+    sessions = list_sessions(vault, caller.now)
+    tasks = list_tasks(vault)
+    aligned, unread = _alignment(vault)
+    outcomes = Counter(word for one in sessions.sessions for word in (one.outcomes or {}).values())
+    data = {
+        "at": stamp(caller.now),
+        "head": state.head,
+        "facts": {
+            "by_status": dict(state.facts),
+            "by_tier": {tier: counted.by_tier[tier] for tier in TIERS},
+            "by_workflow": dict(counted.by_workflow),
+            "stale": counted.stale,
+            "conflicts": counted.conflicts,
+        },
+        "weeks": [{"begins": one.begins, **one.changes._asdict(), "cents": one.cents} for one in counted.weeks],
+        "use": {
+            "facts": used.facts,
+            "asked_for": used.asked_for,
+            "accesses": used.accesses,
+            "served": sum(len(one.served) for one in sessions.sessions),
+            **{word: outcomes[word] for word in _OUTCOMES},
+        },
+        "entities": state.entities,
+        "events": state.events,
+        "proposals": state.proposals,
+        "tasks": _by_state(TASK_STATES, (one.state for one in tasks.tasks)),
+        "sessions": _by_state(SESSION_STATES, (one.state for one in sessions.sessions)),
+        "alignment": {
+            "decided": aligned.report.all.counted if aligned else 0,
+            "agreed": aligned.report.all.agreed if aligned else 0,
+            "agreement": aligned.report.last.rate if aligned else None,
+            "bar": vault.settings.number(BAR),
+            "passes": aligned is not None and aligned.passes,
+        },
+        "money": {
+            "cents_today": state.learning.cents_today,
+            "unpriced_tokens_today": state.learning.unpriced_tokens_today,
+            "models": list(state.learning.models),
+        },
+    }
+    notices = (*state.notices, *counted.notices, *used.notices, *sessions.notices, *tasks.notices, *unread)
+    return data, tuple(dict.fromkeys(notices))
+
+
+def _alignment(vault: Vault) -> tuple[AlignmentResult | None, tuple[str, ...]]:
+    try:
+        return recorded_alignment(vault), ()
+    except Unreadable as problem:
+        return None, (IncompleteAnswer(problem.message),)
+
+
+def _by_state(states: Any, found: Any) -> dict[str, int]:
+    counts = Counter(found)
+    return {state: counts[state] for state in states}
+
+
+def metrics_lines(data: dict[str, Any]) -> list[str]:
+    """The numbers for people, one subject a line."""
+    facts, use, aligned, money = data["facts"], data["use"], data["alignment"], data["money"]
+    rate = aligned["agreement"]
+    return [
+        f"facts      {_listed(facts['by_status'])}",
+        f"tiers      {_listed(facts['by_tier'])}",
+        f"workflows  {_listed({name or 'none': number for name, number in facts['by_workflow'].items()})}",
+        f"doubts     {facts['stale']:,} stale, {facts['conflicts']:,} in conflict, {data['proposals']:,} to review",
+        f"use        {use['asked_for']:,} of {use['facts']:,} asked for, {use['accesses']:,} accesses",
+        f"sessions   {_listed(data['sessions'])}",
+        f"tasks      {_listed(data['tasks'])}",
+        f"alignment  {'no decision yet' if rate is None else f'{rate:.2f} of the last decisions agreed'}",
+        f"money      {money['cents_today']:.4g} cents today",
+    ]
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "none"

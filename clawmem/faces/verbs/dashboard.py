@@ -1,0 +1,67 @@
+"""`clawmem dashboard`."""
+
+from __future__ import annotations
+
+from clawmem.errors import NotPermitted
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import Parameter
+
+IDLE_MINUTES = 60.0
+
+
+def dashboard(call: Call, port: int | None, no_open: bool, idle_minutes: float) -> Answer:
+    """Metrics, tasks, live sessions, approvals, changes with undo, search and the graph, on 127.0.0.1 only. The printed
+    address logs one browser in. Each decision is what the verb does, one commit under your name. With --json, print the
+    numbers and end."""
+    caller = call.runtime.caller()
+    if caller.agent is not None:
+        raise NotPermitted(
+            f"The dashboard is for people, who decide in it, and {caller.agent} is an agent.",
+            "Run the command without --agent and CLAWMEM_AGENT.",
+        )
+    if not call.wants_data():
+        call.serve_dashboard(port, not no_open, idle_minutes)
+        return Answer({})
+    from clawmem.faces.parts.metrics import metrics_data, metrics_lines  # a server needs them with its first page
+
+    data, notices = metrics_data(call.runtime)
+    return Answer(data, metrics_lines(data), notices)
+
+
+_METRICS = {
+    "at": str,
+    "head": (str, None),
+    "facts": {
+        "by_status": {str: int}, "by_tier": {str: int}, "by_workflow": {str: int}, "stale": int, "conflicts": int,
+    },
+    "weeks": [{"begins": str, "learned": int, "corrected": int, "forgotten": int, "cents": float}],
+    "use": {
+        "facts": int, "asked_for": int, "accesses": int, "served": int,
+        "useful": int, "useless": int, "harmful": int,
+    },
+    "entities": int,
+    "events": int,
+    "proposals": int,
+    "tasks": {str: int},
+    "sessions": {str: int},
+    "alignment": {"decided": int, "agreed": int, "agreement": (float, None), "bar": float, "passes": bool},
+    "money": {"cents_today": float, "unpriced_tokens_today": int, "models": [str]},
+}  # fmt: skip
+
+VERB = Command(
+    dashboard,
+    (
+        Parameter("port", "The port; the default is a free one.", ("--port",), int, least=1, most=65_535),
+        Parameter("no_open", "Open no browser.", ("--no-open",), bool, False),
+        Parameter(
+            "idle_minutes",
+            f"End after so many minutes without use; 0: never. The default is {IDLE_MINUTES:g}.",
+            ("--idle-minutes",),
+            float,
+            IDLE_MINUTES,
+            least=0,
+        ),
+    ),
+    _METRICS,
+    ("clawmem dashboard", "clawmem dashboard --port 8800 --no-open --idle-minutes 0"),
+)

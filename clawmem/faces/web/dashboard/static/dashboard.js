@@ -1,0 +1,93 @@
+/* The login by the address, and the events of sessions. Text becomes text nodes only. */
+"use strict";
+
+(function () {
+  const SHOWN = 30;
+  const AGAIN = 5000;
+  const at = (id) => document.getElementById(id);
+
+  function logIn() {
+    const given = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (!at("login") || !given) return;
+    history.replaceState(null, "", location.pathname);
+    at("token").value = given;
+    at("login").submit();
+  }
+
+  function cell(text, name) {
+    const made = document.createElement(name || "td");
+    made.textContent = text;
+    made.dir = "auto";
+    return made;
+  }
+
+  function wrapped(name, inner, text, className) {
+    const made = document.createElement(name);
+    const held = document.createElement(inner);
+    held.textContent = text;
+    if (className) held.className = className;
+    made.append(held);
+    return made;
+  }
+
+  function row(one) {
+    const made = document.createElement("tr");
+    const first = wrapped("th", "code", one.id);
+    first.scope = "row";
+    const last = cell(one.summary || one.notes.join(" | "));
+    last.className = "wide";
+    made.append(
+      first, wrapped("td", "span", one.state, "state " + one.state), cell(one.agent), cell(one.seen || one.started),
+      cell(one.about), cell(one.claims), cell(String(one.served)), last,
+    );
+    return made;
+  }
+
+  function happened(one) {
+    const about = one.event === "commit" ? one.agent : [one.agent, one.session].filter(Boolean).join(", ");
+    const said = one.text || one.summary || one.task || one.what || "";
+    return cell(one.at.slice(0, 10) + " " + one.at.slice(11, 16) + " " + one.event + ", " + about + (said ? ": " + said : ""), "li");
+  }
+
+  function changed(message) {
+    const news = JSON.parse(message.data);
+    at("rows").replaceChildren(...news.sessions.map(row));
+    at("table").hidden = news.sessions.length === 0;
+    at("no-sessions").hidden = news.sessions.length > 0;
+    at("events").prepend(...news.events.map(happened).reverse());
+    while (at("events").children.length > SHOWN) at("events").lastChild.remove();
+    at("happenings").hidden = at("events").children.length === 0;
+    at("live").textContent = "Live.";
+  }
+
+  function follow() {
+    const live = at("live");
+    if (!live) return;
+    let source = null;
+
+    function listen() {
+      if (document.hidden || source) return;
+      source = new EventSource(live.dataset.events);
+      source.addEventListener("change", changed);
+      source.addEventListener("end", () => { rest(); live.textContent = "The dashboard has ended."; });
+      source.addEventListener("error", () => {
+        live.textContent = "Not live: the dashboard does not answer.";
+        if (source && source.readyState === EventSource.CLOSED) { rest(); setTimeout(listen, AGAIN); }
+      });
+    }
+
+    function rest() {
+      if (source) source.close();
+      source = null;
+    }
+
+    /* A browser opens only six connections to one server: a page that nobody sees needs none. */
+    document.addEventListener("visibilitychange", () => { if (document.hidden) rest(); else listen(); });
+    window.addEventListener("pagehide", rest);
+    listen();
+  }
+
+  logIn();
+  window.addEventListener("hashchange", logIn);
+  follow();
+})();
