@@ -1,0 +1,1 @@
+"""The interchange contract and the organisation tier."""
