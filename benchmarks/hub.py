@@ -126,6 +126,7 @@ def generate(server: Server, database: Database, first: int, count: int) -> floa
         for at in range(first, first + count, 5_000):
             number = at // 5_000
             vault, scope = f"vault_{number:06}", f"team-{number % _SCOPES:02}"
+            ensure_scope(admin, ORG, scope, None)
             admin.execute(
                 "INSERT INTO clawmem.vault (org, vault, address, scope) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 (ORG, vault, f"/generated/{number}", scope),

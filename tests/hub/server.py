@@ -137,9 +137,9 @@ def _roles(admin: psycopg.Connection[tuple[object, ...]]) -> set[object]:
 
 
 @contextmanager
-def running_server(shared: Path, settings: Mapping[str, str] = {}) -> Iterator[Server]:
+def running_server(shared: Path, settings: Mapping[str, str] = {}, programs: Path | None = None) -> Iterator[Server]:
     """Start a server; end it after. `shared` is a folder of this run, for the data folder that is copied."""
-    programs, user = programs_or_skip(), _user()
+    programs, user = programs or programs_or_skip(), _user()
     # A folder of its own: those of pytest are closed to other users, and the name of a socket has few characters.
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     if user is not None:
