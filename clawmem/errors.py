@@ -212,3 +212,15 @@ class RemoteFailed(ClawmemError):
     """Another repository cannot be reached or rejects the request; nothing was changed there."""
 
     code = "remote"
+
+
+class HubUnavailable(RemoteFailed):
+    """The hub cannot be reached, is too slow, or cannot do what was asked of it now."""
+
+    code = "hub"
+
+
+class HubVersion(HubUnavailable):
+    """The schema of the hub and this program do not fit each other."""
+
+    code = "hub_version"
