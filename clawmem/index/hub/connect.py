@@ -107,7 +107,7 @@ def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statem
     """Open a connection. `to_connect` and `statement` are limits in seconds; 0 is none.
 
     `with` on it commits at the end, or rolls back after an exception, and closes it. Errors of psycopg that come later
-    are not translated: see `hub_errors`.
+    are not translated: see `HubErrors`.
     """
     try:
         import psycopg
@@ -132,7 +132,7 @@ def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statem
     return connection
 
 
-class hub_errors:
+class HubErrors:
     """Translate errors of psycopg inside the context into those of clawmem."""
 
     def __init__(self, address: HubAddress) -> None:

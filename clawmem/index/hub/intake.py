@@ -19,7 +19,7 @@ from clawmem.index.hub.rows import (
     FACT_GONE,
     REWRITTEN,
     LogRow,
-    Taken,
+    TakenCommit,
     fact_row,
     link_rows,
 )
@@ -209,7 +209,7 @@ def _append(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) ->
     )
 
 
-def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, Taken]) -> None:
+def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, TakenCommit]) -> None:
     rows = [
         {"commit": name, "number": number, "parent": next(iter(one.parents), None), "at": one.at, "author": one.author,
          "subject": one.subject}
@@ -308,8 +308,8 @@ def _put_entities(connection: HubConnection, row: VaultRow, entities: Mapping[st
     )
 
 
-def _taken(body: Mapping[str, Any]) -> Taken:
-    return Taken(body["author"], body["at"], body["subject"], tuple(body["parents"]))
+def _taken(body: Mapping[str, Any]) -> TakenCommit:
+    return TakenCommit(body["author"], body["at"], body["subject"], tuple(body["parents"]))
 
 
 __all__ = [
