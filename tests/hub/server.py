@@ -87,7 +87,9 @@ class Database(NamedTuple):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of this test process. Skips where none can be had."""
-    with running_server(tmp_path_factory.getbasetemp().parent) as started:
+    own = tmp_path_factory.getbasetemp()
+    # The processes of one run have their folders beside each other.
+    with running_server(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) as started:
         with started.admin() as admin:
             admin.execute("CREATE DATABASE clawmem_template OWNER hub_owner")
         with connect(started.address("clawmem_template")) as owner:
