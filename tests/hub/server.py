@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -87,9 +88,7 @@ class Database(NamedTuple):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of this test process. Skips where none can be had."""
-    own = tmp_path_factory.getbasetemp()
-    # The processes of one run have their folders beside each other.
-    with running_server(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) as started:
+    with running_server(tmp_path_factory.getbasetemp().parent) as started:
         with started.admin() as admin:
             admin.execute("CREATE DATABASE clawmem_template OWNER hub_owner")
         with connect(started.address("clawmem_template")) as owner:
@@ -187,9 +186,11 @@ def _user() -> int | None:
 
 
 def _fresh_data(programs: Path, user: int | None, shared: Path) -> Path:
-    """Return a data folder that nobody uses, made once for all processes of this run."""
-    made = shared / "pg-data"
-    with (shared / "pg-data.lock").open("w") as lock:
+    """Return a data folder that nobody uses, made once for all processes of this run, or of an earlier run with the
+    same server."""
+    of = f"{programs} {(programs / 'postgres').stat().st_mtime_ns} {OWNER}"
+    made = shared / f"pg-data-{sha256(of.encode()).hexdigest()[:8]}"
+    with made.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if made.exists():
             return made

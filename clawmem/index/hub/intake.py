@@ -35,9 +35,7 @@ _FACT_COLUMNS = (
     " superseded_by text, author text, commit text, path text, line integer, recorded_at timestamptz, record jsonb"
 )
 # A vector is of the claim and the entity.
-_KEEP_VECTOR = (
-    ", embedding = CASE WHEN (f.claim, f.entity) = (excluded.claim, excluded.entity) THEN f.embedding END"
-)
+_KEEP_VECTOR = ", embedding = CASE WHEN (f.claim, f.entity) = (excluded.claim, excluded.entity) THEN f.embedding END"
 _FACT_NAMES = [column.rpartition(" ")[0] for column in _FACT_COLUMNS.split(", ")]
 
 
