@@ -16,11 +16,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import psycopg
 import pytest
@@ -189,7 +189,7 @@ def _fresh_data(programs: Path, user: int | None, shared: Path) -> Path:
     """Return a data folder that nobody uses, made once for all processes of this run, or of an earlier run with the
     same server."""
     of = f"{programs} {(programs / 'postgres').stat().st_mtime_ns} {OWNER}"
-    made = shared / f"pg-data-{sha256(of.encode()).hexdigest()[:8]}"
+    made = shared / f"pg-data-{crc32(of.encode()):08x}"
     with made.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if made.exists():
