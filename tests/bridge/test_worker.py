@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from clawmem.bridge.worker import VectorReport, embed_missing
 from tests.hub.hubs import PATH, WORKER, History, add, fact, items, make_worker, rows, verified, work
 from tests.hub.server import Database
 
@@ -129,4 +131,26 @@ def test_entities_follow_their_summaries_and_agents_own_facts_stay_in_the_vault(
     history.commit({summary: None, PATH: items(fact("fact_1", "One."))})
     work(hub, tmp_path)
     assert rows(hub, "SELECT entity FROM entity UNION SELECT fact FROM link") == []
+    verified(hub)
+
+
+def test_missing_vectors_are_computed_where_the_hub_has_a_place_for_them(
+    hub: Database, history: History, tmp_path: Path
+) -> None:
+    pytest.importorskip("onnxruntime")
+    history.commit({PATH: items(fact("fact_1", "Jane likes tea."), fact("fact_2", "Jane rows."))})
+    add(hub, history.root)
+    work(hub, tmp_path)
+    with hub.server.admin(hub.name) as admin:
+        try:
+            admin.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except psycopg.Error:
+            assert embed_missing(hub.address(WORKER), 10) == VectorReport(0)
+            pytest.skip("this server has no pgvector")
+        admin.execute("ALTER TABLE clawmem.fact ADD COLUMN IF NOT EXISTS embedding public.halfvec(384)")
+    assert embed_missing(hub.address(WORKER), 10) == VectorReport(2)
+    assert embed_missing(hub.address(WORKER), 10) == VectorReport(0)
+    history.commit({PATH: items(fact("fact_1", "Jane likes coffee."), fact("fact_2", "Jane rows.", confidence=0.5))})
+    work(hub, tmp_path)
+    assert dict(rows(hub, "SELECT id, embedding IS NULL FROM fact")) == {"fact_1": True, "fact_2": False}
     verified(hub)
