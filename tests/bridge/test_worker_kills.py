@@ -77,10 +77,10 @@ def kill_and_finish(database: Database, folder: Path, made: list[History], kills
     with database.server.admin(database.name) as admin:
         until = time.monotonic() + 300
         while killed < kills and time.monotonic() < until:
-            taken = len(admin.execute("SELECT FROM clawmem.log WHERE kind = 'commit'").fetchall())
+            logged_now = len(admin.execute("SELECT FROM clawmem.log WHERE kind = 'commit'").fetchall())
             time.sleep(chance.uniform(0, 0.02))
             place = chance.randrange(_WORKERS)
-            if taken >= pause * (killed + 1):
+            if logged_now >= pause * (killed + 1):
                 os.kill(running[place], signal.SIGKILL)
                 killed += 1
                 if killed == kills // 2:
