@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -11,12 +11,14 @@ from clawmem.errors import ClawmemError
 from clawmem.index.hub.intake import Batch
 from clawmem.index.hub.rows import COMMIT, ENTITY, ENTITY_GONE, FACT, FACT_GONE, UNREADABLE, LogRow, written
 from clawmem.model.facts.codec import fact_to_record
-from clawmem.model.history.steps import CommitInfo, Step
+from clawmem.model.history.steps import CommitInfo, HistoryStep
 from clawmem.model.records.entity import name_of_path
 from clawmem.vault.exchange.mirror import BlobReader, FileChange, Mirror
 from clawmem.vault.strict_yaml import parse_yaml
 
 MOST_ROWS, MOST_COMMITS = 2000, 500
+# Commits whose files are asked for before they are needed.
+_AHEAD = 24
 # Bytes of file versions that are kept, because the next commit that changes the file needs them again.
 _KEPT_BYTES = 64 << 20
 # Stands for a version that is too large to be read. It is no JSON, so it counts as unreadable.
@@ -39,18 +41,19 @@ class Reading:
 
     def __init__(self, mirror: Mirror, reader: BlobReader, known_ids: KnownIds) -> None:
         self._mirror = mirror
+        self._reader = reader
         self._versions = _Versions(reader)
         self._known_ids = known_ids
         self._rows: list[LogRow] = []
 
-    def batches(self, steps: Sequence[Step]) -> Iterator[Batch]:
+    def batches(self, steps: Sequence[HistoryStep]) -> Iterator[Batch]:
         """Yield the rows of the log for some steps. Each step is in one batch, and the last batch ends with the last.
 
         The next batch is read after the one before was written, because a file that could not be read is compared
         with what the hub has.
         """
         pairs = [pair for step in steps for pair in _pairs(step)]
-        changes = self._mirror.changes(pairs, FOLDERS)
+        changes = _ahead(self._mirror.changes(pairs, FOLDERS), self._reader)
         commit, files = next(changes, ("", []))
         commits = 0
         for step in steps:
@@ -151,7 +154,20 @@ class _Versions:
         return data
 
 
-def _pairs(step: Step) -> Iterator[tuple[str, str | None]]:
+def _ahead(
+    changes: Iterator[tuple[str, list[FileChange]]], reader: BlobReader
+) -> Iterator[tuple[str, list[FileChange]]]:
+    """Yield changes; the reader is told of the files of some further ones."""
+    waiting: deque[tuple[str, list[FileChange]]] = deque()
+    for commit, files in changes:
+        reader.announce((one.new, one.path) for one in files if one.new and is_items(one.path))
+        waiting.append((commit, files))
+        if len(waiting) > _AHEAD:
+            yield waiting.popleft()
+    yield from waiting
+
+
+def _pairs(step: HistoryStep) -> Iterator[tuple[str, str | None]]:
     """Yield what is compared for a step: the commits of the other side with their first parents, then the step."""
     for one in step.merged:
         yield one.commit, next(iter(one.parents), None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.bridge.intake import Reading
 from clawmem.errors import ClawmemError, Locked
-from clawmem.index.hub.connect import HubAddress, check_version, connect, hub_errors
+from clawmem.index.hub.connect import HubAddress, HubErrors, check_version, connect
 from clawmem.index.hub.intake import (
     VaultRow,
     facts_at,
@@ -23,6 +23,8 @@ from clawmem.index.hub.intake import (
     take_in,
     take_in_again,
 )
+from clawmem.index.hub.vectors import fill_vectors, has_vectors
+from clawmem.index.vectors.local_model import INSTALL, LocalModel, missing_packages
 from clawmem.model.history.steps import steps_between
 from clawmem.vault.exchange.mirror import Mirror
 
@@ -42,7 +44,14 @@ class WorkerOptions(NamedTuple):
     org: str | None = None
 
 
-class Taken(NamedTuple):
+class VectorReport(NamedTuple):
+    """How many vectors of facts were computed, and why none could be where the hub has a place for them."""
+
+    vectors: int
+    problem: str | None = None
+
+
+class VaultReport(NamedTuple):
     """What one look at a vault did. `busy` says that another worker was at it; `problem` why the look failed."""
 
     org: str
@@ -57,9 +66,9 @@ class Taken(NamedTuple):
     problem: str | None = None
 
 
-def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[Taken]:
+def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[VaultReport]:
     """Look at every vault once, and yield what was done. Raise ClawmemError if the hub cannot be used."""
-    with hub_errors(address), connect(address) as connection:
+    with HubErrors(address), connect(address) as connection:
         connection.autocommit = True
         check_version(connection)
         start = _now(connection)
@@ -67,43 +76,72 @@ def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[Taken]:
             yield look_at(connection, row, options)
 
 
-def work_on(address: HubAddress, options: WorkerOptions, every: float) -> Iterator[Taken | ClawmemError]:
-    """Look at every vault again and again, every so many seconds, without an end.
+def work_on(
+    address: HubAddress, options: WorkerOptions, every: float, embed_seconds: float
+) -> Iterator[VaultReport | VectorReport | ClawmemError]:
+    """Look at every vault again and again, every so many seconds, without an end; compute missing vectors between.
 
     Yield what was done where anything was, and the error if the hub could not be used; it is tried again then.
     """
     while True:
         try:
             yield from (one for one in work_once(address, options) if one.commits or one.problem)
+            done = embed_missing(address, embed_seconds)
+            if done.vectors:
+                yield done
         except ClawmemError as problem:
             yield problem
         time.sleep(every)
 
 
-def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) -> Taken:
+def embed_missing(address: HubAddress, seconds: float) -> VectorReport:
+    """Compute vectors that facts of the hub lack, with the local model, for at most so many seconds.
+
+    Nothing is done where the hub has no vectors, or the packages of the model are missing.
+    """
+    models: list[LocalModel] = []
+
+    def embed(text: str) -> list[float]:
+        if not models:
+            models.append(LocalModel())  # loaded only if a vector is missing
+        return models[0].embed(text)
+
+    if seconds <= 0:
+        return VectorReport(0)
+    with HubErrors(address), connect(address) as connection:
+        connection.autocommit = True
+        if not has_vectors(connection):
+            return VectorReport(0)
+        missing = missing_packages()
+        if missing:
+            return VectorReport(0, f"no vectors are computed here: {', '.join(missing)} missing ({INSTALL})")
+        return VectorReport(fill_vectors(connection, embed, seconds))
+
+
+def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) -> VaultReport:
     """Take in the new commits of one vault. A failure of git or of a file is recorded, and other vaults go on."""
     mirror = options.open_mirror(options.folder / f"{row.org}-{row.vault}")
     try:
         with mirror.locked(0):
             done = _take_in_new(connection, row, mirror, options)
     except Locked:
-        return Taken(row.org, row.vault, row.address, row.head, busy=True)
+        return VaultReport(row.org, row.vault, row.address, row.head, busy=True)
     except ClawmemError as problem:
         set_problem(connection, row, problem.message)
-        return Taken(row.org, row.vault, row.address, row.head, problem=problem.message)
+        return VaultReport(row.org, row.vault, row.address, row.head, problem=problem.message)
     if not done.busy:
         set_problem(connection, row, None)
     return done
 
 
-def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, options: WorkerOptions) -> Taken:
+def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, options: WorkerOptions) -> VaultReport:
     # The row may be older than the lock.
     current = read_vault(connection, row.org, row.vault)
     if current is None:
         mirror.forget()
-        return Taken(row.org, row.vault, row.address, busy=True)
+        return VaultReport(row.org, row.vault, row.address, busy=True)
     row = current
-    done = Taken(row.org, row.vault, row.address, row.head)
+    done = VaultReport(row.org, row.vault, row.address, row.head)
     head = mirror.fetch(row.address, options.fetch_seconds)
     if head is None or head == row.head:
         return done
@@ -125,14 +163,14 @@ def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, optio
     return done._replace(commits=len(commits))
 
 
-def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, head: str) -> Taken:
+def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, head: str) -> VaultReport:
     """Follow a rewritten history: everything of the vault is replaced in one transaction."""
     commits = mirror.commits(None, head)
     with mirror.blobs() as reader:
         reading = Reading(mirror, reader, lambda path: facts_at(connection, row, path))
         batches = (batch.rows for batch in reading.batches(steps_between(None, commits)))
         written = take_in_again(connection, row, head, batches)
-    done = Taken(row.org, row.vault, row.address, row.head)
+    done = VaultReport(row.org, row.vault, row.address, row.head)
     if written is None:
         return done._replace(busy=True)
     return done._replace(head=head, commits=len(commits), rows=written.rows, facts=written.facts, rewritten=True)

@@ -19,7 +19,7 @@ from clawmem.index.hub.rows import (
     FACT_GONE,
     REWRITTEN,
     LogRow,
-    Taken,
+    TakenCommit,
     fact_row,
     link_rows,
 )
@@ -34,6 +34,8 @@ _FACT_COLUMNS = (
     " valid_to text, source text, source_event text, agent text, workflow text, project text, reach text, tags text[],"
     " superseded_by text, author text, commit text, path text, line integer, recorded_at timestamptz, record jsonb"
 )
+# A vector is of the claim and the entity.
+_KEEP_VECTOR = ", embedding = CASE WHEN (f.claim, f.entity) = (excluded.claim, excluded.entity) THEN f.embedding END"
 _FACT_NAMES = [column.rpartition(" ")[0] for column in _FACT_COLUMNS.split(", ")]
 
 
@@ -181,17 +183,17 @@ def _write(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) -> 
     commits = {one.subject: _taken(one.body) for one in rows if one.kind == COMMIT}
     _put_commits(connection, row, commits)
     facts: dict[str, LogRow] = {}
-    gone: list[tuple[str, str]] = []
+    gone: list[tuple[str, str | None]] = []
     entities: dict[str, LogRow] = {}
     for one in rows:
         if one.kind == FACT:
             facts[one.subject] = one
-        elif one.kind == FACT_GONE:
-            # A fact that moved to another file stays.
-            if one.subject in facts and facts[one.subject].body["path"] == one.body["path"]:
-                del facts[one.subject]
-            if one.subject not in facts:
-                gone.append((one.subject, one.body["path"]))
+        elif one.kind == FACT_GONE and one.subject not in facts:
+            gone.append((one.subject, one.body["path"]))
+        elif one.kind == FACT_GONE and facts[one.subject].body["path"] == one.body["path"]:
+            # The table may have it at another path still, from before this batch.
+            del facts[one.subject]
+            gone.append((one.subject, None))
         elif one.kind in (ENTITY, ENTITY_GONE):
             entities[one.subject] = one
     _remove_facts(connection, row, gone)
@@ -209,7 +211,7 @@ def _append(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) ->
     )
 
 
-def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, Taken]) -> None:
+def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, TakenCommit]) -> None:
     rows = [
         {"commit": name, "number": number, "parent": next(iter(one.parents), None), "at": one.at, "author": one.author,
          "subject": one.subject}
@@ -262,21 +264,23 @@ def _put_facts(connection: HubConnection, row: VaultRow, facts: Sequence[Mapping
 
 
 def _vector_of_other_claim(connection: HubConnection) -> str:
-    """Return the assignment that drops the vector of a claim that changed, where the hub has vectors."""
+    """Return the assignment that drops the vector of a fact that changed, where the hub has vectors."""
     found = connection.execute(
         "SELECT FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass AND attname = 'embedding'"
         " AND NOT attisdropped"
     ).fetchone()
-    return ", embedding = CASE WHEN f.claim = excluded.claim THEN f.embedding END" if found is not None else ""
+    return _KEEP_VECTOR if found is not None else ""
 
 
-def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple[str, str]]) -> None:
-    """Remove facts that are in a file no more, with their links; a promotion of one is withdrawn."""
+def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple[str, str | None]]) -> None:
+    """Remove facts that are at a path no more (None: wherever they are), with their links; a promotion of one is
+    withdrawn."""
     if not gone:
         return
     removed = connection.execute(
         "DELETE FROM clawmem.fact f USING unnest(%s::text[], %s::text[]) AS g (id, path)"
-        " WHERE f.org = %s AND f.vault = %s AND f.id = g.id AND f.path = g.path RETURNING f.id",
+        " WHERE f.org = %s AND f.vault = %s AND f.id = g.id AND f.path = coalesce(g.path, f.path)"
+        " RETURNING f.id",
         ([fact_id for fact_id, _ in gone], [path for _, path in gone], row.org, row.vault),
     ).fetchall()
     ids = [fact_id for (fact_id,) in removed]
@@ -306,8 +310,8 @@ def _put_entities(connection: HubConnection, row: VaultRow, entities: Mapping[st
     )
 
 
-def _taken(body: Mapping[str, Any]) -> Taken:
-    return Taken(body["author"], body["at"], body["subject"], tuple(body["parents"]))
+def _taken(body: Mapping[str, Any]) -> TakenCommit:
+    return TakenCommit(body["author"], body["at"], body["subject"], tuple(body["parents"]))
 
 
 __all__ = [
