@@ -1,0 +1,252 @@
+"""What a vault asks of the hub: who asks, promotions, and the facts of others. Each function runs on an open connection.
+
+The role of the connection decides what is seen and allowed: row-level security for tables, and checks of rights in the
+functions that change something (`sql/0020_promotions.sql`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clawmem.errors import NotFound, NotPermitted, Refused
+
+if TYPE_CHECKING:
+    from clawmem.index.hub.connect import HubConnection
+
+# SQLSTATE of a refusal by the functions of the hub, and of something that is not there.
+_REFUSED, _NOT_THERE = "P0001", "P0002"
+_FACT = (
+    "vault, id, entity, claim, category, status, confidence, trust, author, source, timestamp, commit, path, line,"
+    " scopes, subject, predicate, object, valid_from, valid_to, tags, record"
+)
+
+
+class HubIdentity(NamedTuple):
+    """Who a connection is at the hub: the role, its organisation, whether promotions wait there for a person, and its
+    rights by scope. A scope that everybody of the organisation reads is among them."""
+
+    role: str
+    org: str
+    name: str
+    review: bool
+    rights: Mapping[str, tuple[str, ...]]
+
+
+class OwnVault(NamedTuple):
+    """The vault of the caller as the hub knows it: its id and scope, and when it was last taken in."""
+
+    vault: str
+    scope: str
+    taken_at: str | None
+
+
+class SharedFact(NamedTuple):
+    """A fact of the organisation with its origin: the vault, and the commit, file and line that recorded it.
+
+    `record` is the fact as the vault of its origin has it."""
+
+    vault: str
+    id: str
+    entity: str
+    claim: str
+    category: str
+    status: str
+    confidence: float | None
+    trust: str | None
+    author: str
+    source: str
+    timestamp: str
+    commit: str
+    path: str
+    line: int
+    scopes: tuple[str, ...]
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    tags: tuple[str, ...] = ()
+    record: Mapping[str, Any] = {}
+
+
+class Promotion(NamedTuple):
+    """A request to share a fact with a scope, and what became of it."""
+
+    number: int
+    vault: str
+    fact: str
+    scope: str
+    status: str
+    gates: Mapping[str, Any]
+    reason: str | None
+    asked_by: str
+    asked_at: str
+    entity: str
+    claim: str
+    author: str
+    may_decide: bool
+
+
+def identity(connection: HubConnection) -> HubIdentity:
+    """Return who the connection is. Raise NotPermitted if its role belongs to no organisation."""
+    row = connection.execute(
+        "SELECT session_user, o.org, o.name, o.review FROM organisation o WHERE o.org = my_org()"
+    ).fetchone()
+    if row is None:
+        (role,) = connection.execute("SELECT session_user").fetchone() or ("",)
+        raise NotPermitted(
+            f"The role {role} is no member of an organisation at this hub.",
+            "Its operator runs `clawmem hub user add`.",
+        )
+    rights = {scope: tuple(may) for scope, may in connection.execute("SELECT scope, may FROM member ORDER BY scope")}
+    for (scope,) in connection.execute("SELECT unnest(my_scopes()) ORDER BY 1"):
+        rights.setdefault(scope, ("read",))
+    return HubIdentity(*row, rights)
+
+
+def own_vaults(connection: HubConnection, commits: Sequence[str]) -> list[OwnVault]:
+    """Return the vaults at the hub that have the most of some commits; several, if they have equally many."""
+    rows = connection.execute("SELECT vault, known, scope, taken_at FROM vaults_with(%s)", (list(commits),)).fetchall()
+    most = max((known for _, known, _, _ in rows), default=0)
+    return [OwnVault(vault, scope, at and _stamp(at)) for vault, known, scope, at in rows if known == most]
+
+
+def ask_promotion(
+    connection: HubConnection, vault: str, fact: str, scope: str, claim: str, gates: Mapping[str, Any]
+) -> tuple[int, str, bool]:
+    """Ask to share a fact with a scope. Return the number of the promotion, its status, and whether it is new.
+
+    Raise NotPermitted without the right to it, and Refused if the hub has the fact in another state."""
+    from psycopg.types.json import Jsonb
+
+    with _refusals():
+        row = connection.execute(
+            "SELECT number, state, is_new FROM ask_promotion(%s, %s, %s, %s, %s)",
+            (vault, fact, scope, claim, Jsonb(dict(gates))),
+        ).fetchone()
+    assert row is not None
+    return row[0], row[1], row[2]
+
+
+def promotions(connection: HubConnection, status: str) -> list[Promotion]:
+    """Return the promotions of a status that the role may decide, and those that it asked for."""
+    rows = connection.execute(
+        "SELECT number, vault, fact, scope, state, gates, reason, asked_by, asked_at, entity, claim, author, may_decide"
+        " FROM promotions_to_decide(%s)",
+        (status,),
+    )
+    return [Promotion(*row[:8], _stamp(row[8]), *row[9:]) for row in rows]
+
+
+def decide_promotion(connection: HubConnection, number: int, approved: bool, reason: str | None) -> str:
+    """Approve or reject a promotion, and return its status. Rejecting an approved one withdraws it.
+
+    Raise NotPermitted without the right to it, NotFound if the role sees no such promotion, and Refused if it was
+    decided otherwise."""
+    with _refusals():
+        row = connection.execute("SELECT decide_promotion(%s, %s, %s)", (number, approved, reason)).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def withdraw_promotions(connection: HubConnection, vault: str, fact: str, reason: str | None) -> int:
+    """Withdraw the promotions of a fact. Return how many there were."""
+    row = connection.execute("SELECT withdraw_promotions(%s, %s, %s)", (vault, fact, reason)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def promoted_facts(connection: HubConnection, vault: str) -> dict[str, list[tuple[str, str]]]:
+    """Return the facts of a vault that are promoted or wait for it: by id, the scopes with the status."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    rows = connection.execute(
+        "SELECT fact, scope, status FROM promotion WHERE vault = %s AND status IN ('pending', 'approved')"
+        " ORDER BY fact, scope",
+        (vault,),
+    )
+    for fact, scope, status in rows:
+        found.setdefault(fact, []).append((scope, status))
+    return found
+
+
+def shared_facts(
+    connection: HubConnection, without: Collection[str], promoted: bool, after: tuple[str, str], limit: int
+) -> list[SharedFact]:
+    """Return active facts of other vaults that the role reads, by vault and id, beginning after one of them.
+
+    With `promoted`, only those that were promoted out of their vault's scope. `without` are vaults to leave out."""
+    rows = connection.execute(
+        f"SELECT {_FACT} FROM fact WHERE status = 'active' AND NOT vault = ANY(%s) AND (promoted OR NOT %s)"
+        " AND (vault, id) > (%s, %s) ORDER BY vault, id LIMIT %s",
+        (list(without), promoted, *after, limit),
+    )
+    return [_fact(row) for row in rows]
+
+
+def named_facts(connection: HubConnection, pairs: Sequence[tuple[str, str]]) -> list[SharedFact]:
+    """Return those of some facts, each named by vault and id, that the role reads, whatever their status."""
+    vaults, ids = [vault for vault, _ in pairs], [one for _, one in pairs]
+    rows = connection.execute(
+        f"SELECT {_FACT} FROM fact WHERE (vault, id) IN (SELECT * FROM unnest(%s::text[], %s::text[]))", (vaults, ids)
+    )
+    return [_fact(row) for row in rows]
+
+
+def redacted_among(connection: HubConnection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return those of some facts, each named by vault and id, that were redacted."""
+    vaults, ids = [vault for vault, _ in pairs], [one for _, one in pairs]
+    return set(connection.execute("SELECT vault, fact FROM redacted_among(%s, %s)", (vaults, ids)))
+
+
+def facts_by_id(connection: HubConnection, reference: str, limit: int = 5) -> list[SharedFact]:
+    """Return the facts that the role reads whose id is a text or begins with it."""
+    like = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    rows = connection.execute(
+        f"SELECT {_FACT} FROM fact WHERE id LIKE %s ORDER BY id <> %s, id, vault LIMIT %s", (like, reference, limit)
+    )
+    return [_fact(row) for row in rows]
+
+
+def readable_counts(connection: HubConnection) -> tuple[int, int]:
+    """Return how many active facts the role reads, and how many of them were promoted."""
+    row = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE promoted) FROM fact WHERE status = 'active'"
+    ).fetchone()
+    return (row[0], row[1]) if row else (0, 0)
+
+
+def _fact(row: tuple[Any, ...]) -> SharedFact:
+    fields = dict(zip(SharedFact._fields, row, strict=True))
+    fields["timestamp"] = _stamp(fields["timestamp"])
+    fields["scopes"] = tuple(fields["scopes"])
+    fields["tags"] = tuple(fields["tags"])
+    confidence = fields["confidence"]
+    fields["confidence"] = None if confidence is None else round(float(confidence), 6)
+    return SharedFact(**fields)
+
+
+def _stamp(moment: datetime) -> str:
+    from clawmem.model.language.dates import stamp
+
+    return stamp(moment)
+
+
+class _refusals:  # noqa: N801 - used as a function, in `with`
+    """Turn refusals of the hub's functions into errors with their words."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        code = getattr(problem, "sqlstate", None)
+        if code not in (_REFUSED, _NOT_THERE):
+            return
+        words = problem.diag.message_primary or str(problem)  # type: ignore[union-attr]
+        sentence = f"{words[:1].upper()}{words[1:]}."
+        if code == _NOT_THERE:
+            raise NotFound(sentence, "`clawmem org review list` shows the promotions.") from None
+        raise Refused(
+            f"The organisation refused it: {words}.",
+            "The worker of the hub takes in new commits; `clawmem org status` shows when it last did.",
+        ) from None

@@ -1,0 +1,179 @@
+-- Promotions: members ask to share a fact with a broader scope, and reviewers decide.
+--
+-- Members have no right to write tables. These functions run as the owner, whose policies see everything, so each of
+-- them filters by the organisation, the scopes and the rights of the session's role itself.
+
+-- One row for each request that is open or in force.
+CREATE UNIQUE INDEX promotion_in_force ON clawmem.promotion (org, vault, fact, scope)
+    WHERE status IN ('pending', 'approved');
+
+-- Ask to share a fact. `judged` is the statement that the gates judged: the hub must hold the same one.
+-- The answer is the promotion, its status, and whether it is new. A refusal is an exception with SQLSTATE P0001.
+CREATE FUNCTION clawmem.ask_promotion(of_vault text, of_fact text, in_scope text, judged text, verdicts jsonb)
+RETURNS TABLE (number bigint, state text, is_new boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    mine CONSTANT text := clawmem.my_org();
+    found clawmem.fact;
+    waits boolean;
+BEGIN
+    IF NOT clawmem.may('promote', in_scope) THEN
+        RAISE EXCEPTION 'this role may not promote into the scope %', in_scope
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    -- The vault first, as `share_fact` locks it: a worker must not change the fact meanwhile.
+    PERFORM FROM clawmem.vault v WHERE v.org = mine AND v.vault = of_vault FOR UPDATE;
+    SELECT f.* INTO found FROM clawmem.fact f
+    WHERE f.org = mine AND f.vault = of_vault AND f.id = of_fact AND f.scopes && clawmem.my_scopes();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the hub has no fact % of this vault', of_fact USING ERRCODE = 'P0001';
+    ELSIF found.status <> 'active' THEN
+        RAISE EXCEPTION 'at the hub, % is %', of_fact, found.status USING ERRCODE = 'P0001';
+    ELSIF found.claim <> judged THEN
+        RAISE EXCEPTION 'the hub has another statement of %', of_fact USING ERRCODE = 'P0001';
+    ELSIF found.scope = in_scope THEN
+        RAISE EXCEPTION 'the vault of % belongs to the scope %, whose members see it', of_fact, in_scope
+            USING ERRCODE = 'P0001';
+    END IF;
+    SELECT o.review INTO waits FROM clawmem.organisation o WHERE o.org = mine;
+    INSERT INTO clawmem.promotion (org, vault, fact, scope, status, gates, decided_by, decided_at)
+    VALUES (mine, of_vault, of_fact, in_scope, CASE WHEN waits THEN 'pending' ELSE 'approved' END, verdicts,
+            CASE WHEN waits THEN NULL ELSE session_user END, CASE WHEN waits THEN NULL ELSE now() END)
+    ON CONFLICT (org, vault, fact, scope) WHERE status IN ('pending', 'approved') DO NOTHING;
+    is_new := FOUND;
+    IF is_new AND NOT waits THEN
+        PERFORM clawmem.share_fact(mine, of_vault, of_fact, in_scope, true);
+    END IF;
+    SELECT p.seq, p.status INTO number, state FROM clawmem.promotion p
+    WHERE p.org = mine AND p.vault = of_vault AND p.fact = of_fact AND p.scope = in_scope
+        AND p.status IN ('pending', 'approved');
+    RETURN NEXT;
+END $$;
+
+-- What a reviewer sees of the promotions into the scopes where the role may review, or promote itself. The statement of
+-- a fact that is not shared yet is shown to those who decide about it.
+CREATE FUNCTION clawmem.promotions_to_decide(wanted_status text)
+RETURNS TABLE (number bigint, vault text, fact text, scope text, state text, gates jsonb, reason text,
+               asked_by text, asked_at timestamptz, entity text, claim text, author text, may_decide boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT p.seq, p.vault, p.fact, p.scope, p.status, p.gates, p.reason, p.asked_by, p.asked_at,
+           f.entity, f.claim, f.author, clawmem.may('review', p.scope)
+    FROM clawmem.promotion p
+    JOIN clawmem.fact f ON f.org = p.org AND f.vault = p.vault AND f.id = p.fact
+    WHERE p.org = clawmem.my_org() AND p.status = wanted_status
+        AND (clawmem.may('review', p.scope) OR p.asked_by = session_user)
+    ORDER BY p.seq
+$$;
+
+-- Decide about a promotion. Rejecting an approved one takes the fact away from the scope again.
+CREATE FUNCTION clawmem.decide_promotion(wanted_number bigint, approved boolean, why text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    mine CONSTANT text := clawmem.my_org();
+    one clawmem.promotion;
+    fact_status text;
+    decided text;
+BEGIN
+    SELECT p.* INTO one FROM clawmem.promotion p WHERE p.org = mine AND p.seq = wanted_number;
+    IF NOT FOUND OR NOT (clawmem.may('review', one.scope) OR one.asked_by = session_user) THEN
+        RAISE EXCEPTION 'there is no promotion % that this role sees', wanted_number USING ERRCODE = 'P0002';
+    ELSIF NOT clawmem.may('review', one.scope) THEN
+        RAISE EXCEPTION 'this role may not review the scope %', one.scope USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    PERFORM FROM clawmem.vault v WHERE v.org = mine AND v.vault = one.vault FOR UPDATE;
+    SELECT p.* INTO one FROM clawmem.promotion p WHERE p.org = mine AND p.seq = wanted_number FOR UPDATE;
+    SELECT f.status INTO fact_status FROM clawmem.fact f WHERE f.org = mine AND f.vault = one.vault AND f.id = one.fact;
+    IF one.status = 'pending' THEN
+        decided := CASE WHEN approved THEN 'approved' ELSE 'rejected' END;
+    ELSIF one.status = 'approved' AND NOT approved THEN
+        decided := 'withdrawn';
+    ELSIF one.status = 'approved' OR NOT approved THEN
+        RETURN one.status; -- decided so before
+    ELSE
+        RAISE EXCEPTION 'the promotion % was % before', wanted_number, one.status USING ERRCODE = 'P0001';
+    END IF;
+    IF decided = 'approved' AND fact_status IS DISTINCT FROM 'active' THEN
+        RAISE EXCEPTION 'the fact % is %', one.fact, coalesce(fact_status, 'gone') USING ERRCODE = 'P0001';
+    END IF;
+    UPDATE clawmem.promotion p SET status = decided, reason = why, decided_by = session_user, decided_at = now()
+    WHERE p.org = mine AND p.seq = wanted_number;
+    IF decided <> 'rejected' THEN
+        PERFORM clawmem.share_fact(mine, one.vault, one.fact, one.scope, decided = 'approved');
+    END IF;
+    RETURN decided;
+END $$;
+
+-- Withdraw the promotions of a fact: for the role that asked, for those who may promote from the vault's scope, and for
+-- those who see the whole vault. Returns how many there were.
+CREATE FUNCTION clawmem.withdraw_promotions(of_vault text, of_fact text, why text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    mine CONSTANT text := clawmem.my_org();
+    one record;
+    withdrawn bigint := 0;
+BEGIN
+    PERFORM FROM clawmem.vault v WHERE v.org = mine AND v.vault = of_vault FOR UPDATE;
+    FOR one IN
+        SELECT p.seq, p.scope, p.status FROM clawmem.promotion p
+        WHERE p.org = mine AND p.vault = of_vault AND p.fact = of_fact AND p.status IN ('pending', 'approved')
+            AND (p.asked_by = session_user OR of_vault = ANY (clawmem.my_vaults()) AND clawmem.may('promote', p.scope))
+        FOR UPDATE
+    LOOP
+        UPDATE clawmem.promotion p
+        SET status = 'withdrawn', reason = why, decided_by = session_user, decided_at = now()
+        WHERE p.org = mine AND p.seq = one.seq;
+        PERFORM clawmem.share_fact(mine, of_vault, of_fact, one.scope, false);
+        withdrawn := withdrawn + 1;
+    END LOOP;
+    RETURN withdrawn;
+END $$;
+
+-- Which of some facts were redacted, for those who hold a copy: neither a row nor a text of others is shown.
+CREATE FUNCTION clawmem.redacted_among(of_vaults text[], of_facts text[]) RETURNS TABLE (vault text, fact text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT asked.vault, asked.fact FROM unnest(of_vaults, of_facts) AS asked (vault, fact)
+    WHERE EXISTS (
+        SELECT FROM clawmem.log l
+        WHERE l.org = clawmem.my_org() AND l.vault = asked.vault AND l.subject = asked.fact AND l.emptied
+    ) OR EXISTS (
+        SELECT FROM clawmem.fact f
+        WHERE f.org = clawmem.my_org() AND f.vault = asked.vault AND f.id = asked.fact
+            AND f.record -> 'metadata' ? 'redacted'
+    )
+$$;
+
+-- The vaults that contain some commits, most of them first: which vault at the hub the caller's own one is.
+CREATE FUNCTION clawmem.vaults_with(commits text[]) RETURNS TABLE (vault text, known bigint, scope text, taken_at timestamptz)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT v.vault, count(*), v.scope, v.taken_at FROM clawmem.taken_commit t
+    JOIN clawmem.vault v ON v.org = t.org AND v.vault = t.vault
+    WHERE t.org = clawmem.my_org() AND t.vault = ANY (clawmem.my_vaults()) AND t.commit = ANY (commits)
+    GROUP BY v.vault, v.scope, v.taken_at ORDER BY count(*) DESC, v.vault
+$$;
+
+-- A fact that its vault withdrew, or that is gone, is shared with nobody, and its promotions are over.
+CREATE FUNCTION clawmem.end_promotions() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    one record;
+BEGIN
+    FOR one IN
+        SELECT p.seq, p.scope FROM clawmem.promotion p
+        WHERE p.org = OLD.org AND p.vault = OLD.vault AND p.fact = OLD.id AND p.status IN ('pending', 'approved')
+    LOOP
+        UPDATE clawmem.promotion p
+        SET status = 'withdrawn', reason = 'its vault withdrew the fact', decided_at = now()
+        WHERE p.org = OLD.org AND p.seq = one.seq;
+        PERFORM clawmem.share_fact(OLD.org, OLD.vault, OLD.id, one.scope, false);
+    END LOOP;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER fact_is_retracted AFTER UPDATE ON clawmem.fact FOR EACH ROW
+    WHEN (NEW.status = 'retracted' AND OLD.status IS DISTINCT FROM NEW.status OR NEW.record -> 'metadata' ? 'redacted')
+    EXECUTE FUNCTION clawmem.end_promotions();
+CREATE TRIGGER fact_is_gone AFTER DELETE ON clawmem.fact FOR EACH ROW EXECUTE FUNCTION clawmem.end_promotions();
+
+REVOKE ALL ON FUNCTION clawmem.ask_promotion, clawmem.promotions_to_decide, clawmem.decide_promotion,
+    clawmem.withdraw_promotions, clawmem.redacted_among, clawmem.vaults_with, clawmem.end_promotions FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION clawmem.ask_promotion, clawmem.promotions_to_decide, clawmem.decide_promotion,
+    clawmem.withdraw_promotions, clawmem.redacted_among, clawmem.vaults_with TO clawmem_member;
