@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -90,6 +90,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with running_server(tmp_path_factory.getbasetemp().parent) as started:
         with started.admin() as admin:
             admin.execute("CREATE DATABASE clawmem_template OWNER hub_owner")
+        with started.admin("clawmem_template") as admin, suppress(psycopg.Error):
+            admin.execute("CREATE EXTENSION vector")  # only a superuser may; a server without it has no vectors
         with connect(started.address("clawmem_template")) as owner:
             migrate(owner)
             owner.execute("SELECT clawmem.add_organisation(%s, %s, %s)", (ORG, "Acme", False))

@@ -130,7 +130,7 @@ def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statem
     return connection
 
 
-class hub_errors:  # noqa: N801 - used as a function, in `with`
+class hub_errors:
     """Translate errors of psycopg inside the context into those of clawmem."""
 
     def __init__(self, address: HubAddress) -> None:

@@ -51,7 +51,7 @@ def migrate(connection: HubConnection, last: int | None = None) -> tuple[Migrati
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             if migration.number in _applied(connection):
                 continue
-            connection.execute(migration.sql)  # type: ignore[arg-type]
+            connection.execute(migration.sql)
             connection.execute(
                 "INSERT INTO clawmem.migration (number, name, digest) VALUES (%s, %s, %s)",
                 (migration.number, migration.name, migration.digest),

@@ -1,0 +1,115 @@
+"""Search in the hub, against a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+
+from clawmem.index.hub.connect import connect
+from clawmem.index.hub.search import HubQuestion, read_hub_fact, search_facts
+from clawmem.model.facts.catalog import Catalog, Predicate
+from clawmem.model.facts.fact import Fact
+from tests.hub.rows import add_facts, add_member, add_scope
+from tests.hub.server import Database
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def fact(name: str, statement: str, **more: object) -> Fact:
+    return Fact(f"fact_{name}", statement, "fact", "2026-01-05T10:00:00Z", "user", **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def owner(database: Database) -> Iterator[psycopg.Connection[object]]:
+    with connect(database.address()) as hub:
+        add_scope(hub, "red", "crimson")
+        add_scope(hub, "blue", "navy")
+        add_member(hub, "rita", "red")
+        add_member(hub, "bob", "blue")
+        add_member(hub, "nora")
+        hub.commit()
+        yield hub
+
+
+def found(database: Database, role: str, text: str, **more: object) -> list[str]:
+    with connect(database.address(role)) as hub:
+        return [one.found.fact.id for one in search_facts(hub, HubQuestion(text, NOW, **more))]  # type: ignore[arg-type]
+
+
+def add(owner: psycopg.Connection[object], vault: str, scope: str, *facts: Fact, entity: str = "areas/x") -> None:
+    add_facts(owner, vault, scope, [(entity, one) for one in facts])
+    owner.commit()
+
+
+def test_facts_are_found_by_their_words_in_any_form(database: Database, owner: psycopg.Connection[object]) -> None:
+    add(owner, "crimson", "red", fact("went", "Jane went to the harbour."), fact("boat", "The boat is green."))
+    assert found(database, "rita", "Who goes to harbours?") == ["fact_went"]
+    assert found(database, "rita", "the of and") == []
+    assert found(database, "rita", "' | & ! <-> :* ()") == []
+
+
+def test_only_readable_scopes_are_searched_and_counted(database: Database, owner: psycopg.Connection[object]) -> None:
+    add(owner, "crimson", "red", fact("red", "The vault code word is saffron."))
+    add(owner, "navy", "blue", fact("blue", "The vault code word is indigo."))
+    assert found(database, "rita", "code word saffron indigo") == ["fact_red"]
+    assert found(database, "bob", "code word saffron indigo") == ["fact_blue"]
+    assert found(database, "nora", "code word saffron indigo") == []
+    with connect(database.address("rita")) as hub:
+        assert read_hub_fact(hub, "navy", "fact_blue") is None
+        alone = [one.score for one in search_facts(hub, HubQuestion("indigo word", NOW))]
+        absent = [one.score for one in search_facts(hub, HubQuestion("zzz word", NOW))]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            hub.execute("SELECT clawmem.word_counts('acme', '{blue}', '{indigo}', 2, 10)")
+    assert alone == absent, "the score shows that another team has the word"
+
+
+def test_replaced_and_withdrawn_facts_are_not_found(database: Database, owner: psycopg.Connection[object]) -> None:
+    old = fact("old", "The office is in Oslo.", status="superseded", superseded_by="fact_new")
+    gone = fact("gone", "The office is in Rome.", status="retracted")
+    add(owner, "crimson", "red", old, gone, fact("new", "The office is in Bergen."))
+    assert found(database, "rita", "Where is the office?") == ["fact_new"]
+    with connect(database.address("rita")) as hub:
+        kept = read_hub_fact(hub, "crimson", "fact_old")
+    assert kept is not None and kept.fact.superseded_by == "fact_new" and kept.line == 1
+
+
+def test_an_exact_relation_and_a_named_day_count(database: Database, owner: psycopg.Connection[object]) -> None:
+    exact = fact("exact", "Jane is at home in Oslo.", subject="Jane", predicate="lives_in", object="Oslo")
+    june = fact("june", "Jane saw a whale.")._replace(timestamp="2025-06-10T10:00:00Z")
+    add(owner, "crimson", "red", exact, june, fact("lives", "Where a whale lives is told by its song."))
+    lives = Predicate("lives_in", phrases=("live", "lives"), questions=("where does * live",))
+    catalog = Catalog({"lives_in": lives})
+    assert found(database, "rita", "Where does Jane live?", catalog=catalog)[0] == "fact_exact"
+    assert found(database, "rita", "What was in June 2025?") == ["fact_june"]
+
+
+def test_meaning_finds_what_shares_no_word(database: Database, owner: psycopg.Connection[object]) -> None:
+    if owner.execute("SELECT clawmem.enable_vectors()").fetchone() != (True,):
+        pytest.skip("the server has no pgvector")
+    add(owner, "crimson", "red", *(fact(f"n{number}", f"Text {number}.") for number in range(30)))
+    add(owner, "crimson", "red", fact("near", "A feline."))
+    owner.execute("UPDATE clawmem.fact SET embedding = (%s)::halfvec", (vector(0),))
+    owner.execute("UPDATE clawmem.fact SET embedding = (%s)::halfvec WHERE id = 'fact_near'", (vector(1),))
+    owner.commit()
+    given = [float(one) for one in vector(1)[1:-1].split(",")]
+    assert found(database, "rita", "cat", vector=given)[0] == "fact_near"
+    assert found(database, "bob", "cat", vector=given) == []
+
+
+def vector(at: int) -> str:
+    return f"[{','.join('1' if place == at else '0' for place in range(384))}]"
+
+
+def test_rare_words_lead_where_common_ones_are_in_too_many(
+    database: Database, owner: psycopg.Connection[object]
+) -> None:
+    many = [fact(f"m{number}", f"Report {number} about budget of the team.") for number in range(60)]
+    add(owner, "crimson", "red", *many, fact("rare", "The team report names a zeppelin."))
+    with connect(database.address("rita")) as hub:
+        rows = hub.execute("SELECT id FROM clawmem.facts_by_words('{report,team,zeppelin}', 5, 10)").fetchall()
+        assert rows[0] == ("fact_rare",)
+        both = hub.execute("SELECT id FROM clawmem.facts_by_words('{report,budget}', 5, 10)").fetchall()
+    assert len(both) == 5
