@@ -36,6 +36,7 @@ VERBS = {
     "digest": "Reduce a long text to claims with evidence and links.",
     "stale": "List facts that somebody should check.",
     "wiki": "Build the wiki, and say what may enter it.",
+    "org": "Ask the organisation, promote facts to it, and pull its facts.",
     "task": "Add, list, take, submit and close tasks.",
     "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",

@@ -1,4 +1,4 @@
-"""What a vault asks of the hub: who asks, promotions, and the facts of others. Each function runs on an open connection.
+"""What a vault asks of the hub: who asks, promotions, and the facts of others. All functions need an open connection.
 
 The role of the connection decides what is seen and allowed: row-level security for tables, and checks of rights in the
 functions that change something (`sql/0020_promotions.sql`).
@@ -7,20 +7,17 @@ functions that change something (`sql/0020_promotions.sql`).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import NotFound, NotPermitted, Refused
+from clawmem.index.hub.search import HUB_FACT_COLUMNS, HubFact, hub_fact
+from clawmem.model.language.dates import stamp
 
 if TYPE_CHECKING:
     from clawmem.index.hub.connect import HubConnection
 
 # SQLSTATE of a refusal by the functions of the hub, and of something that is not there.
 _REFUSED, _NOT_THERE = "P0001", "P0002"
-_FACT = (
-    "vault, id, entity, claim, category, status, confidence, trust, author, source, timestamp, commit, path, line,"
-    " scopes, subject, predicate, object, valid_from, valid_to, tags, record"
-)
 
 
 class HubIdentity(NamedTuple):
@@ -40,35 +37,6 @@ class OwnVault(NamedTuple):
     vault: str
     scope: str
     taken_at: str | None
-
-
-class SharedFact(NamedTuple):
-    """A fact of the organisation with its origin: the vault, and the commit, file and line that recorded it.
-
-    `record` is the fact as the vault of its origin has it."""
-
-    vault: str
-    id: str
-    entity: str
-    claim: str
-    category: str
-    status: str
-    confidence: float | None
-    trust: str | None
-    author: str
-    source: str
-    timestamp: str
-    commit: str
-    path: str
-    line: int
-    scopes: tuple[str, ...]
-    subject: str | None = None
-    predicate: str | None = None
-    object: str | None = None
-    valid_from: str | None = None
-    valid_to: str | None = None
-    tags: tuple[str, ...] = ()
-    record: Mapping[str, Any] = {}
 
 
 class Promotion(NamedTuple):
@@ -103,14 +71,15 @@ def identity(connection: HubConnection) -> HubIdentity:
     rights = {scope: tuple(may) for scope, may in connection.execute("SELECT scope, may FROM member ORDER BY scope")}
     for (scope,) in connection.execute("SELECT unnest(my_scopes()) ORDER BY 1"):
         rights.setdefault(scope, ("read",))
-    return HubIdentity(*row, rights)
+    role, org, name, review = row
+    return HubIdentity(role, org, name, review, rights)
 
 
 def own_vaults(connection: HubConnection, commits: Sequence[str]) -> list[OwnVault]:
     """Return the vaults at the hub that have the most of some commits; several, if they have equally many."""
     rows = connection.execute("SELECT vault, known, scope, taken_at FROM vaults_with(%s)", (list(commits),)).fetchall()
     most = max((known for _, known, _, _ in rows), default=0)
-    return [OwnVault(vault, scope, at and _stamp(at)) for vault, known, scope, at in rows if known == most]
+    return [OwnVault(vault, scope, at and stamp(at)) for vault, known, scope, at in rows if known == most]
 
 
 def ask_promotion(
@@ -121,7 +90,7 @@ def ask_promotion(
     Raise NotPermitted without the right to it, and Refused if the hub has the fact in another state."""
     from psycopg.types.json import Jsonb
 
-    with _refusals():
+    with _Refusals():
         row = connection.execute(
             "SELECT number, state, is_new FROM ask_promotion(%s, %s, %s, %s, %s)",
             (vault, fact, scope, claim, Jsonb(dict(gates))),
@@ -137,7 +106,7 @@ def promotions(connection: HubConnection, status: str) -> list[Promotion]:
         " FROM promotions_to_decide(%s)",
         (status,),
     )
-    return [Promotion(*row[:8], _stamp(row[8]), *row[9:]) for row in rows]
+    return [Promotion._make((*row[:8], stamp(row[8]), *row[9:])) for row in rows]
 
 
 def decide_promotion(connection: HubConnection, number: int, approved: bool, reason: str | None) -> str:
@@ -145,7 +114,7 @@ def decide_promotion(connection: HubConnection, number: int, approved: bool, rea
 
     Raise NotPermitted without the right to it, NotFound if the role sees no such promotion, and Refused if it was
     decided otherwise."""
-    with _refusals():
+    with _Refusals():
         row = connection.execute("SELECT decide_promotion(%s, %s, %s)", (number, approved, reason)).fetchone()
     assert row is not None
     return str(row[0])
@@ -172,25 +141,26 @@ def promoted_facts(connection: HubConnection, vault: str) -> dict[str, list[tupl
 
 def shared_facts(
     connection: HubConnection, without: Collection[str], promoted: bool, after: tuple[str, str], limit: int
-) -> list[SharedFact]:
+) -> list[HubFact]:
     """Return active facts of other vaults that the role reads, by vault and id, beginning after one of them.
 
     With `promoted`, only those that were promoted out of their vault's scope. `without` are vaults to leave out."""
     rows = connection.execute(
-        f"SELECT {_FACT} FROM fact WHERE status = 'active' AND NOT vault = ANY(%s) AND (promoted OR NOT %s)"
+        f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE status = 'active' AND NOT vault = ANY(%s) AND (promoted OR NOT %s)"
         " AND (vault, id) > (%s, %s) ORDER BY vault, id LIMIT %s",
         (list(without), promoted, *after, limit),
     )
-    return [_fact(row) for row in rows]
+    return [hub_fact(row) for row in rows]
 
 
-def named_facts(connection: HubConnection, pairs: Sequence[tuple[str, str]]) -> list[SharedFact]:
+def named_facts(connection: HubConnection, pairs: Sequence[tuple[str, str]]) -> list[HubFact]:
     """Return those of some facts, each named by vault and id, that the role reads, whatever their status."""
     vaults, ids = [vault for vault, _ in pairs], [one for _, one in pairs]
     rows = connection.execute(
-        f"SELECT {_FACT} FROM fact WHERE (vault, id) IN (SELECT * FROM unnest(%s::text[], %s::text[]))", (vaults, ids)
+        f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE (vault, id) IN (SELECT * FROM unnest(%s::text[], %s::text[]))",
+        (vaults, ids),
     )
-    return [_fact(row) for row in rows]
+    return [hub_fact(row) for row in rows]
 
 
 def redacted_among(connection: HubConnection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -199,13 +169,14 @@ def redacted_among(connection: HubConnection, pairs: Sequence[tuple[str, str]]) 
     return set(connection.execute("SELECT vault, fact FROM redacted_among(%s, %s)", (vaults, ids)))
 
 
-def facts_by_id(connection: HubConnection, reference: str, limit: int = 5) -> list[SharedFact]:
+def facts_by_id(connection: HubConnection, reference: str, limit: int = 5) -> list[HubFact]:
     """Return the facts that the role reads whose id is a text or begins with it."""
     like = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
     rows = connection.execute(
-        f"SELECT {_FACT} FROM fact WHERE id LIKE %s ORDER BY id <> %s, id, vault LIMIT %s", (like, reference, limit)
+        f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE id LIKE %s ORDER BY id <> %s, id, vault LIMIT %s",
+        (like, reference, limit),
     )
-    return [_fact(row) for row in rows]
+    return [hub_fact(row) for row in rows]
 
 
 def readable_counts(connection: HubConnection) -> tuple[int, int]:
@@ -216,23 +187,7 @@ def readable_counts(connection: HubConnection) -> tuple[int, int]:
     return (row[0], row[1]) if row else (0, 0)
 
 
-def _fact(row: tuple[Any, ...]) -> SharedFact:
-    fields = dict(zip(SharedFact._fields, row, strict=True))
-    fields["timestamp"] = _stamp(fields["timestamp"])
-    fields["scopes"] = tuple(fields["scopes"])
-    fields["tags"] = tuple(fields["tags"])
-    confidence = fields["confidence"]
-    fields["confidence"] = None if confidence is None else round(float(confidence), 6)
-    return SharedFact(**fields)
-
-
-def _stamp(moment: datetime) -> str:
-    from clawmem.model.language.dates import stamp
-
-    return stamp(moment)
-
-
-class _refusals:  # noqa: N801 - used as a function, in `with`
+class _Refusals:
     """Turn refusals of the hub's functions into errors with their words."""
 
     def __enter__(self) -> None:
