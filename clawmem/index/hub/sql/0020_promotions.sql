@@ -14,7 +14,7 @@ RETURNS TABLE (number bigint, state text, is_new boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     mine CONSTANT text := clawmem.my_org();
-    found clawmem.fact;
+    held clawmem.fact;
     waits boolean;
 BEGIN
     IF NOT clawmem.may('promote', in_scope) THEN
@@ -23,15 +23,15 @@ BEGIN
     END IF;
     -- The vault first, as `share_fact` locks it: a worker must not change the fact meanwhile.
     PERFORM FROM clawmem.vault v WHERE v.org = mine AND v.vault = of_vault FOR UPDATE;
-    SELECT f.* INTO found FROM clawmem.fact f
+    SELECT f.* INTO held FROM clawmem.fact f
     WHERE f.org = mine AND f.vault = of_vault AND f.id = of_fact AND f.scopes && clawmem.my_scopes();
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the hub has no fact % of this vault', of_fact USING ERRCODE = 'P0001';
-    ELSIF found.status <> 'active' THEN
-        RAISE EXCEPTION 'at the hub, % is %', of_fact, found.status USING ERRCODE = 'P0001';
-    ELSIF found.claim <> judged THEN
+    ELSIF held.status <> 'active' THEN
+        RAISE EXCEPTION 'at the hub, % is %', of_fact, held.status USING ERRCODE = 'P0001';
+    ELSIF held.claim <> judged THEN
         RAISE EXCEPTION 'the hub has another statement of %', of_fact USING ERRCODE = 'P0001';
-    ELSIF found.scope = in_scope THEN
+    ELSIF held.scope = in_scope THEN
         RAISE EXCEPTION 'the vault of % belongs to the scope %, whose members see it', of_fact, in_scope
             USING ERRCODE = 'P0001';
     END IF;

@@ -1,0 +1,87 @@
+"""Fixtures of the organisation's tests: a hub with two teams, and two vaults that are connected to it.
+
+A test module imports those that it needs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from clawmem.vault.git.acceptance import accept
+from tests.bridge.hub_vaults import PROMOTE, REVIEW, Hub
+from tests.command_server import CommandServer
+from tests.conftest import Result
+from tests.hub.server import Database
+
+__all__ = ["ana", "ben", "hub", "new_member"]
+
+ORGANISATION = "organisation"
+
+
+class Member:
+    """A person with a vault of their own, who asks the hub as a role."""
+
+    def __init__(self, root: Path, environment: dict[str, str], run: CommandServer, role: str = "") -> None:
+        self.root, self.environment, self.role, self._run = root, environment, role, run
+
+    def __call__(self, *arguments: str, env: Mapping[str, str] | None = None, given: bytes = b"") -> Result:
+        done = self._run.run(arguments, given, self.root, {**self.environment, **(env or {})}, seconds=300)
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def keep(self, statement: str, entity: str = "projects/gateway", *options: str) -> str:
+        """Store a fact and return its id."""
+        done = self("remember", statement, "-e", entity, *options, "--json")
+        return str(done.data["facts"][0]["id"])
+
+
+NewMember = Callable[[str], Member]
+
+
+@pytest.fixture
+def new_member(tmp_path: Path, environment: dict[str, str], newborn: Path, command_server: CommandServer) -> NewMember:
+    """A function that makes a vault for a person."""
+
+    def made(name: str) -> Member:
+        root = Path(shutil.copytree(newborn, tmp_path / "vaults" / name, symlinks=True))
+        accept(root / ".git", environment)
+        settings = root / "clawmem.yaml"
+        settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))
+        git = ["git", "-c", f"user.name={name}", "commit", "--quiet", "--all", "-m", f"settings of {name}"]
+        subprocess.run(git, cwd=root, env=environment, check=True)
+        # Each vault has ids of its own.
+        seed = str(sum(name.encode()))
+        return Member(root, {**environment, "CLAWMEM_SEED": seed, "CLAWMEM_VAULT": str(root)}, command_server, name)
+
+    return made
+
+
+@pytest.fixture
+def hub(database: Database) -> Hub:
+    """The organisation with the scopes team-a and team-b and no member."""
+    made = Hub(database)
+    made.scope("team-a", "team-b")
+    return made
+
+
+@pytest.fixture
+def ana(hub: Hub, new_member: NewMember) -> Member:
+    """A person of team A who may promote to everybody, with the vault `alpha` at the hub."""
+    one = new_member("ana")
+    url = hub.member("ana", {"team-a": [PROMOTE], ORGANISATION: [PROMOTE]})
+    hub.take_in("alpha", "team-a", one.root)
+    assert one("org", "connect", url).code == 0
+    return one
+
+
+@pytest.fixture
+def ben(hub: Hub, new_member: NewMember) -> Member:
+    """A person of team B who reviews what goes to everybody, with the vault `beta` at the hub."""
+    one = new_member("ben")
+    url = hub.member("ben", {"team-b": [PROMOTE], ORGANISATION: [REVIEW]})
+    hub.take_in("beta", "team-b", one.root)
+    assert one("org", "connect", url).code == 0
+    return one
