@@ -88,14 +88,19 @@ class Database(NamedTuple):
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server of this test process. Skips where none can be had."""
     with running_server(tmp_path_factory.getbasetemp().parent) as started:
-        with started.admin() as admin:
-            admin.execute("CREATE DATABASE clawmem_template OWNER hub_owner")
-        with started.admin("clawmem_template") as admin, suppress(psycopg.Error):
-            admin.execute("CREATE EXTENSION vector")  # only a superuser may; a server without it has no vectors
-        with connect(started.address("clawmem_template")) as owner:
-            migrate(owner)
-            owner.execute("SELECT clawmem.add_organisation(%s, %s, %s)", (ORG, "Acme", False))
+        make_template(started)
         yield started
+
+
+def make_template(server: Server) -> None:
+    """Make the database `clawmem_template`, with the schema and the organisation `acme`."""
+    with server.admin() as admin:
+        admin.execute("CREATE DATABASE clawmem_template OWNER hub_owner")
+    with server.admin("clawmem_template") as admin, suppress(psycopg.Error):
+        admin.execute("CREATE EXTENSION vector")  # only a superuser may; a server without it has no vectors
+    with connect(server.address("clawmem_template")) as owner:
+        migrate(owner)
+        owner.execute("SELECT clawmem.add_organisation(%s, %s, %s)", (ORG, "Acme", False))
 
 
 @pytest.fixture

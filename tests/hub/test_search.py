@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import psycopg
 import pytest
 
 from clawmem.index.hub.connect import connect
 from clawmem.index.hub.search import HubQuestion, read_hub_fact, search_facts
+from clawmem.index.hub.vectors import fill_vectors, has_vectors
 from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.facts.fact import Fact
 from tests.hub.rows import add_facts, add_member, add_scope
 from tests.hub.server import Database
 
+Owner = psycopg.Connection[tuple[Any, ...]]
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
@@ -23,7 +26,7 @@ def fact(name: str, statement: str, **more: object) -> Fact:
 
 
 @pytest.fixture
-def owner(database: Database) -> Iterator[psycopg.Connection[object]]:
+def owner(database: Database) -> Iterator[Owner]:
     with connect(database.address()) as hub:
         add_scope(hub, "red", "crimson")
         add_scope(hub, "blue", "navy")
@@ -39,19 +42,19 @@ def found(database: Database, role: str, text: str, **more: object) -> list[str]
         return [one.found.fact.id for one in search_facts(hub, HubQuestion(text, NOW, **more))]  # type: ignore[arg-type]
 
 
-def add(owner: psycopg.Connection[object], vault: str, scope: str, *facts: Fact, entity: str = "areas/x") -> None:
+def add(owner: Owner, vault: str, scope: str, *facts: Fact, entity: str = "areas/x") -> None:
     add_facts(owner, vault, scope, [(entity, one) for one in facts])
     owner.commit()
 
 
-def test_facts_are_found_by_their_words_in_any_form(database: Database, owner: psycopg.Connection[object]) -> None:
+def test_facts_are_found_by_their_words_in_any_form(database: Database, owner: Owner) -> None:
     add(owner, "crimson", "red", fact("went", "Jane went to the harbour."), fact("boat", "The boat is green."))
     assert found(database, "rita", "Who goes to harbours?") == ["fact_went"]
     assert found(database, "rita", "the of and") == []
     assert found(database, "rita", "' | & ! <-> :* ()") == []
 
 
-def test_only_readable_scopes_are_searched_and_counted(database: Database, owner: psycopg.Connection[object]) -> None:
+def test_only_readable_scopes_are_searched_and_counted(database: Database, owner: Owner) -> None:
     add(owner, "crimson", "red", fact("red", "The vault code word is saffron."))
     add(owner, "navy", "blue", fact("blue", "The vault code word is indigo."))
     assert found(database, "rita", "code word saffron indigo") == ["fact_red"]
@@ -66,7 +69,7 @@ def test_only_readable_scopes_are_searched_and_counted(database: Database, owner
     assert alone == absent, "the score shows that another team has the word"
 
 
-def test_replaced_and_withdrawn_facts_are_not_found(database: Database, owner: psycopg.Connection[object]) -> None:
+def test_replaced_and_withdrawn_facts_are_not_found(database: Database, owner: Owner) -> None:
     old = fact("old", "The office is in Oslo.", status="superseded", superseded_by="fact_new")
     gone = fact("gone", "The office is in Rome.", status="retracted")
     add(owner, "crimson", "red", old, gone, fact("new", "The office is in Bergen."))
@@ -76,7 +79,7 @@ def test_replaced_and_withdrawn_facts_are_not_found(database: Database, owner: p
     assert kept is not None and kept.fact.superseded_by == "fact_new" and kept.line == 1
 
 
-def test_an_exact_relation_and_a_named_day_count(database: Database, owner: psycopg.Connection[object]) -> None:
+def test_an_exact_relation_and_a_named_day_count(database: Database, owner: Owner) -> None:
     exact = fact("exact", "Jane is at home in Oslo.", subject="Jane", predicate="lives_in", object="Oslo")
     june = fact("june", "Jane saw a whale.")._replace(timestamp="2025-06-10T10:00:00Z")
     add(owner, "crimson", "red", exact, june, fact("lives", "Where a whale lives is told by its song."))
@@ -86,8 +89,8 @@ def test_an_exact_relation_and_a_named_day_count(database: Database, owner: psyc
     assert found(database, "rita", "What was in June 2025?") == ["fact_june"]
 
 
-def test_meaning_finds_what_shares_no_word(database: Database, owner: psycopg.Connection[object]) -> None:
-    if owner.execute("SELECT clawmem.enable_vectors()").fetchone() != (True,):
+def test_meaning_finds_what_shares_no_word(database: Database, owner: Owner) -> None:
+    if not has_vectors(owner):
         pytest.skip("the server has no pgvector")
     add(owner, "crimson", "red", *(fact(f"n{number}", f"Text {number}.") for number in range(30)))
     add(owner, "crimson", "red", fact("near", "A feline."))
@@ -99,13 +102,36 @@ def test_meaning_finds_what_shares_no_word(database: Database, owner: psycopg.Co
     assert found(database, "bob", "cat", vector=given) == []
 
 
+def test_missing_vectors_are_filled_once(database: Database, owner: Owner) -> None:
+    gone = fact("gone", "Withdrawn.", status="retracted")
+    add(
+        owner,
+        "crimson",
+        "red",
+        gone,
+        *(fact(f"n{number}", f"Text {number}.") for number in range(70)),
+        entity="areas/people/jane",
+    )
+    seen: list[str] = []
+
+    def embed(text: str) -> list[float]:
+        seen.append(text)
+        return [1.0] * 384
+
+    if not has_vectors(owner):
+        assert fill_vectors(owner, embed, 10) == 0
+        return
+    assert fill_vectors(owner, embed, 10) == 70
+    assert fill_vectors(owner, embed, 10) == 0
+    assert sorted(seen)[0] == "Jane: Text 0."
+    assert owner.execute("SELECT id FROM clawmem.fact WHERE embedding IS NULL").fetchall() == [("fact_gone",)]
+
+
 def vector(at: int) -> str:
     return f"[{','.join('1' if place == at else '0' for place in range(384))}]"
 
 
-def test_rare_words_lead_where_common_ones_are_in_too_many(
-    database: Database, owner: psycopg.Connection[object]
-) -> None:
+def test_rare_words_lead_where_common_ones_are_in_too_many(database: Database, owner: Owner) -> None:
     many = [fact(f"m{number}", f"Report {number} about budget of the team.") for number in range(60)]
     add(owner, "crimson", "red", *many, fact("rare", "The team report names a zeppelin."))
     with connect(database.address("rita")) as hub:

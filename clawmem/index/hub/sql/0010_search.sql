@@ -22,6 +22,7 @@ BEGIN
         WHEN undefined_file OR feature_not_supported OR insufficient_privilege OR undefined_object THEN
             RETURN false;
     END;
+    CREATE INDEX fact_without_embedding ON clawmem.fact (org) WHERE embedding IS NULL;
     CREATE INDEX fact_embedding ON clawmem.fact USING hnsw (embedding public.halfvec_cosine_ops);
     RETURN true;
 END $$;
@@ -70,8 +71,8 @@ END $$;
 
 -- The facts that share words with a question, best first. `asked` has each word with its other forms, side by side.
 --
--- `score` is the sum, over the words, of ln(1 + (N - n + .5) / (n + .5)) times what ts_rank says of how often the word
--- is there (1 for once; ts_rank divides by the number of forms), over .25 + .75 * length / average length: BM25 with ts_rank in the place of the saturated frequency.
+-- `score` is BM25 (Robertson and Zaragoza 2009, k1 = 1.2, b = .75) as for a word that is there once, times what ts_rank
+-- says of how often it is there: 1 for once, more for several times. (ts_rank divides by the number of forms.)
 -- `share` is the part of the question's words that the fact has, by the same weights. At most `looked_at` facts are
 -- ranked: those with the rarest words, as far as they are not too many together.
 CREATE FUNCTION clawmem.facts_by_words(asked text[], most integer, looked_at integer DEFAULT 4000)
@@ -144,7 +145,7 @@ BEGIN
                    array(SELECT ts_rank('{0,0,0.6,1}', c.text_search, w) * (numnode(w) + 1) / 1.2158542 FROM unnest(words) AS w) AS had
             FROM candidate c
         )
-        SELECT r.vault, r.id, summed.score / (0.25 + 0.75 * r.size / average.size), summed.share / whole
+        SELECT r.vault, r.id, summed.score * 2.2 / (1.3 + 0.9 * r.size / average.size), summed.share / whole
         FROM ranked r, average,
              LATERAL (
                  SELECT sum(weight * rank) AS score, sum(weight) FILTER (WHERE rank > 0) AS share

@@ -1,0 +1,146 @@
+"""The worker of the hub: it looks at each vault for new commits, and takes them in.
+
+It may be killed at any moment and run in several copies, see `clawmem.index.hub.intake`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from clawmem.bridge.intake import Reading
+from clawmem.errors import ClawmemError, Locked
+from clawmem.index.hub.connect import HubAddress, check_version, connect, hub_errors
+from clawmem.index.hub.intake import (
+    VaultRow,
+    facts_at,
+    next_vault,
+    read_vault,
+    set_problem,
+    take_in,
+    take_in_again,
+)
+from clawmem.model.history.steps import steps_between
+from clawmem.vault.exchange.mirror import Mirror
+
+if TYPE_CHECKING:
+    from clawmem.index.hub.connect import HubConnection
+
+OpenMirror = Callable[[Path], Mirror]
+
+
+class WorkerOptions(NamedTuple):
+    """Where the mirrors are kept, how a mirror is opened, how long git may take for one vault, in seconds, and the one
+    organisation to work for (None: all)."""
+
+    folder: Path
+    open_mirror: OpenMirror
+    fetch_seconds: float
+    org: str | None = None
+
+
+class Taken(NamedTuple):
+    """What one look at a vault did. `busy` says that another worker was at it; `problem` why the look failed."""
+
+    org: str
+    vault: str
+    address: str
+    head: str | None = None
+    commits: int = 0
+    rows: int = 0
+    facts: int = 0
+    rewritten: bool = False
+    busy: bool = False
+    problem: str | None = None
+
+
+def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[Taken]:
+    """Look at every vault once, and yield what was done. Raise ClawmemError if the hub cannot be used."""
+    with hub_errors(address), connect(address) as connection:
+        connection.autocommit = True
+        check_version(connection)
+        start = _now(connection)
+        while (row := next_vault(connection, start, options.org)) is not None:
+            yield look_at(connection, row, options)
+
+
+def work_on(address: HubAddress, options: WorkerOptions, every: float) -> Iterator[Taken | ClawmemError]:
+    """Look at every vault again and again, every so many seconds, without an end.
+
+    Yield what was done where anything was, and the error if the hub could not be used; it is tried again then.
+    """
+    while True:
+        try:
+            yield from (one for one in work_once(address, options) if one.commits or one.problem)
+        except ClawmemError as problem:
+            yield problem
+        time.sleep(every)
+
+
+def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) -> Taken:
+    """Take in the new commits of one vault. A failure of git or of a file is recorded, and other vaults go on."""
+    mirror = options.open_mirror(options.folder / f"{row.org}-{row.vault}")
+    try:
+        with mirror.locked(0):
+            done = _take_in_new(connection, row, mirror, options)
+    except Locked:
+        return Taken(row.org, row.vault, row.address, row.head, busy=True)
+    except ClawmemError as problem:
+        set_problem(connection, row, problem.message)
+        return Taken(row.org, row.vault, row.address, row.head, problem=problem.message)
+    if not done.busy:
+        set_problem(connection, row, None)
+    return done
+
+
+def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, options: WorkerOptions) -> Taken:
+    # The row may be older than the lock.
+    current = read_vault(connection, row.org, row.vault)
+    if current is None:
+        mirror.forget()
+        return Taken(row.org, row.vault, row.address, busy=True)
+    row = current
+    done = Taken(row.org, row.vault, row.address, row.head)
+    head = mirror.fetch(row.address, options.fetch_seconds)
+    if head is None or head == row.head:
+        return done
+    if row.head is not None and not mirror.contains(row.head, head):
+        # Also from the cache must go what is no longer in the history.
+        mirror.forget()
+        head = mirror.fetch(row.address, options.fetch_seconds)
+        return done if head is None else _take_in_again(connection, row, mirror, head)
+    commits = mirror.commits(row.head, head)
+    with mirror.blobs() as reader:
+        here = row
+        reading = Reading(mirror, reader, lambda path: facts_at(connection, here, path))
+        for batch in reading.batches(steps_between(row.head, commits)):
+            written = take_in(connection, row, batch)
+            if written is None:
+                return done._replace(busy=True)
+            row = row._replace(head=batch.head)
+            done = done._replace(head=batch.head, rows=done.rows + written.rows, facts=done.facts + written.facts)
+    return done._replace(commits=len(commits))
+
+
+def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, head: str) -> Taken:
+    """Follow a rewritten history: everything of the vault is replaced in one transaction."""
+    commits = mirror.commits(None, head)
+    with mirror.blobs() as reader:
+        reading = Reading(mirror, reader, lambda path: facts_at(connection, row, path))
+        batches = (batch.rows for batch in reading.batches(steps_between(None, commits)))
+        written = take_in_again(connection, row, head, batches)
+    done = Taken(row.org, row.vault, row.address, row.head)
+    if written is None:
+        return done._replace(busy=True)
+    return done._replace(head=head, commits=len(commits), rows=written.rows, facts=written.facts, rewritten=True)
+
+
+def _now(connection: HubConnection) -> datetime:
+    """Return the time of the server, by which vaults are marked."""
+    found = connection.execute("SELECT clock_timestamp()").fetchone()
+    moment = found[0] if found else datetime.now(UTC)
+    assert isinstance(moment, datetime)
+    return moment

@@ -1,0 +1,316 @@
+"""Taking commits of vaults in: one transaction for a batch of commits and the new head of the vault.
+
+A worker locks the row of the vault, compares the head with the one that its batch continues, and writes log, tables and
+head together. So each commit is taken in exactly once and in order, whoever is killed and however many workers run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clawmem.index.hub.rows import (
+    COMMIT,
+    EMPTIED,
+    ENTITY,
+    ENTITY_GONE,
+    FACT,
+    FACT_GONE,
+    REWRITTEN,
+    LogRow,
+    Taken,
+    fact_row,
+    link_rows,
+)
+from clawmem.model.records.stored_json import stored_json
+
+if TYPE_CHECKING:
+    from clawmem.index.hub.connect import HubConnection
+
+_FACT_COLUMNS = (
+    "id text, scope text, scopes text[], entity text, claim text, category text, subject text, predicate text,"
+    " object text, status text, confidence real, importance real, trust text, timestamp timestamptz, valid_from text,"
+    " valid_to text, source text, source_event text, agent text, workflow text, project text, reach text, tags text[],"
+    " superseded_by text, author text, commit text, path text, line integer, recorded_at timestamptz, record jsonb"
+)
+_FACT_NAMES = [column.rpartition(" ")[0] for column in _FACT_COLUMNS.split(", ")]
+
+
+class VaultRow(NamedTuple):
+    """A vault as the hub has it. `head` is the last commit that was taken in, `commits` how many were."""
+
+    org: str
+    vault: str
+    address: str
+    scope: str
+    head: str | None
+    epoch: int
+
+
+class Batch(NamedTuple):
+    """What a worker takes in at once: rows of the log in order, and the commit that the vault is then at."""
+
+    rows: Sequence[LogRow]
+    head: str
+
+
+class Written(NamedTuple):
+    """What one batch wrote: rows of the log, and facts put or removed."""
+
+    rows: int
+    facts: int
+
+
+_VAULT = "org, vault, address, scope, head, epoch"
+
+
+def next_vault(connection: HubConnection, before: datetime, org: str | None = None) -> VaultRow | None:
+    """Return the vault that was not looked at for longest, and mark it as looked at now; None if each was since a time.
+
+    Vaults that another worker has locked are left to it.
+    """
+    with connection.transaction():
+        found = connection.execute(
+            f"UPDATE clawmem.vault SET checked_at = clock_timestamp() WHERE (org, vault) IN (SELECT org, vault"
+            f" FROM clawmem.vault WHERE (checked_at IS NULL OR checked_at < %s) AND (%s::text IS NULL OR org = %s)"
+            f" ORDER BY checked_at NULLS FIRST LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING {_VAULT}",
+            (before, org, org),
+        ).fetchone()
+    return VaultRow(*found) if found else None
+
+
+def read_vault(connection: HubConnection, org: str, vault: str) -> VaultRow | None:
+    """Return a vault, or None if it was removed."""
+    found = connection.execute(
+        f"SELECT {_VAULT} FROM clawmem.vault WHERE org = %s AND vault = %s", (org, vault)
+    ).fetchone()
+    return VaultRow(*found) if found else None
+
+
+def facts_at(connection: HubConnection, row: VaultRow, path: str) -> set[str]:
+    """Return the ids of the facts that the tables have from a file."""
+    found = connection.execute(
+        "SELECT id FROM clawmem.fact WHERE org = %s AND vault = %s AND path = %s", (row.org, row.vault, path)
+    )
+    return {fact_id for (fact_id,) in found}
+
+
+def take_in(connection: HubConnection, row: VaultRow, batch: Batch) -> Written | None:
+    """Write a batch that continues `row.head`, in one transaction. Return None if another worker was first or is at it.
+
+    Nothing is written then.
+    """
+    with connection.transaction():
+        if not _locked_at(connection, row):
+            return None
+        done = _write(connection, row, batch.rows)
+        _finish(connection, row, batch.head)
+    return done
+
+
+def take_in_again(connection: HubConnection, row: VaultRow, head: str, batches: Iterable[Sequence[LogRow]]) -> Written | None:  # fmt: skip # noqa: E501
+    """Replace everything of a vault by its rewritten history, in one transaction. Return None like `take_in`.
+
+    What the new history does not have is emptied in the log. Facts that were promoted stay so if they still exist.
+    """
+    with connection.transaction():
+        if not _locked_at(connection, row):
+            return None
+        shared = connection.execute(
+            "SELECT id, scope, scopes FROM clawmem.fact WHERE org = %s AND vault = %s AND promoted",
+            (row.org, row.vault),
+        ).fetchall()
+        clear_tables(connection, row.org, row.vault)
+        row = row._replace(epoch=row.epoch + 1)
+        connection.execute(
+            "UPDATE clawmem.vault SET epoch = %s WHERE org = %s AND vault = %s", (row.epoch, row.org, row.vault)
+        )
+        rows = facts = 0
+        _append(connection, row, [LogRow(REWRITTEN, row.vault, head, {"before": row.head})])
+        for batch in batches:
+            done = _write(connection, row, batch)
+            rows, facts = rows + done.rows, facts + done.facts
+        for fact_id, scope, scopes in shared:
+            for one in scopes:
+                if one != scope:
+                    connection.execute(
+                        "SELECT clawmem.share_fact(%s, %s, %s, %s, true)", (row.org, row.vault, fact_id, one)
+                    )
+        connection.execute("SELECT clawmem.empty_rewritten(%s, %s)", (row.org, row.vault))
+        _finish(connection, row, head)
+    return Written(rows, facts)
+
+
+def clear_tables(connection: HubConnection, org: str, vault: str) -> None:
+    """Delete the rows of a vault from the tables that follow from the log."""
+    for table in ("fact", "link", "entity", "author", "taken_commit"):
+        connection.execute(f"DELETE FROM clawmem.{table} WHERE org = %s AND vault = %s", (org, vault))
+
+
+def set_problem(connection: HubConnection, row: VaultRow, problem: str | None) -> None:
+    """Record why a vault could not be looked at, or that it could."""
+    with connection.transaction():
+        connection.execute(
+            "UPDATE clawmem.vault SET problem = %s WHERE org = %s AND vault = %s AND problem IS DISTINCT FROM %s",
+            (problem, row.org, row.vault, problem),
+        )
+
+
+def _locked_at(connection: HubConnection, row: VaultRow) -> bool:
+    """Lock the row of a vault. Return False if another worker has it locked, or moved its head."""
+    found = connection.execute(
+        "SELECT head, epoch, scope FROM clawmem.vault WHERE org = %s AND vault = %s FOR UPDATE SKIP LOCKED",
+        (row.org, row.vault),
+    ).fetchone()
+    return found == (row.head, row.epoch, row.scope)
+
+
+def _finish(connection: HubConnection, row: VaultRow, head: str) -> None:
+    connection.execute(
+        "UPDATE clawmem.vault SET head = %s, taken_at = clock_timestamp(), problem = NULL"
+        " WHERE org = %s AND vault = %s",
+        (head, row.org, row.vault),
+    )
+    connection.execute("SELECT pg_notify('clawmem_changed', %s)", (row.org,))
+
+
+def _write(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) -> Written:
+    """Append rows to the log, and bring the tables to the state after them."""
+    _append(connection, row, rows)
+    commits = {one.subject: _taken(one.body) for one in rows if one.kind == COMMIT}
+    _put_commits(connection, row, commits)
+    facts: dict[str, LogRow] = {}
+    gone: list[tuple[str, str]] = []
+    entities: dict[str, LogRow] = {}
+    for one in rows:
+        if one.kind == FACT:
+            facts[one.subject] = one
+        elif one.kind == FACT_GONE:
+            # A fact that moved to another file stays.
+            if one.subject in facts and facts[one.subject].body["path"] == one.body["path"]:
+                del facts[one.subject]
+            if one.subject not in facts:
+                gone.append((one.subject, one.body["path"]))
+        elif one.kind in (ENTITY, ENTITY_GONE):
+            entities[one.subject] = one
+    _remove_facts(connection, row, gone)
+    _put_facts(connection, row, [fact_row(one.subject, row.scope, [row.scope], one.body, one.commit or "", commits[one.commit or ""]) for one in facts.values()])  # fmt: skip # noqa: E501
+    _put_entities(connection, row, entities)
+    return Written(len(rows), len(facts) + len(gone))
+
+
+def _append(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) -> None:
+    connection.execute(
+        "INSERT INTO clawmem.log (org, vault, epoch, commit, kind, subject, body)"
+        " SELECT %s, %s, %s, commit, kind, subject, body"
+        " FROM json_to_recordset(%s::json) AS r (commit text, kind text, subject text, body jsonb)",
+        (row.org, row.vault, row.epoch, stored_json([one._asdict() for one in rows])),
+    )
+
+
+def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, Taken]) -> None:
+    rows = [
+        {"commit": name, "number": number, "parent": next(iter(one.parents), None), "at": one.at, "author": one.author,
+         "subject": one.subject}
+        for number, (name, one) in enumerate(commits.items(), 1)
+    ]  # fmt: skip
+    given = (row.org, row.vault, stored_json(rows))
+    columns = "commit text, number bigint, parent text, at timestamptz, author text, subject text"
+    connection.execute(
+        "INSERT INTO clawmem.taken_commit (org, vault, commit, position, parent, at, author, subject)"
+        " SELECT %s, %s, commit, number + (SELECT coalesce(max(position), 0) FROM clawmem.taken_commit"
+        " WHERE org = %s AND vault = %s), parent, at, author, subject"
+        f" FROM json_to_recordset(%s::json) AS r ({columns})",
+        (row.org, row.vault, *given),
+    )
+    connection.execute(
+        "INSERT INTO clawmem.author AS a (org, vault, author, commits, last_at)"
+        f" SELECT %s, %s, author, count(*), max(at) FROM json_to_recordset(%s::json) AS r ({columns}) GROUP BY author"
+        " ON CONFLICT (org, vault, author) DO UPDATE"
+        " SET commits = a.commits + excluded.commits, last_at = greatest(a.last_at, excluded.last_at)",
+        given,
+    )
+
+
+def _put_facts(connection: HubConnection, row: VaultRow, facts: Sequence[Mapping[str, Any]]) -> None:
+    """Insert or replace facts; the scopes that they were promoted to stay."""
+    if not facts:
+        return
+    names = ", ".join(_FACT_NAMES)
+    sets = ", ".join(f"{name} = excluded.{name}" for name in _FACT_NAMES if name not in ("id", "scope", "scopes"))
+    sets += _vector_of_other_claim(connection)
+    connection.execute(
+        f"INSERT INTO clawmem.fact AS f (org, vault, {names}) SELECT %s, %s, {names}"
+        f" FROM json_to_recordset(%s::json) AS r ({_FACT_COLUMNS})"
+        f" ON CONFLICT (org, vault, id) DO UPDATE SET {sets}",
+        (row.org, row.vault, stored_json(facts)),
+    )
+    connection.execute(
+        "DELETE FROM clawmem.link WHERE org = %s AND vault = %s AND fact = ANY (%s)",
+        (row.org, row.vault, [one["id"] for one in facts]),
+    )
+    links = [link for one in facts for link in link_rows(one["id"], [], one["record"])]
+    if links:
+        connection.execute(
+            "INSERT INTO clawmem.link (org, vault, fact, type, target, scopes, reason)"
+            " SELECT f.org, f.vault, r.fact, r.type, r.target, f.scopes, r.reason"
+            " FROM json_to_recordset(%s::json) AS r (fact text, type text, target text, reason text)"
+            " JOIN clawmem.fact f ON f.org = %s AND f.vault = %s AND f.id = r.fact",
+            (stored_json(links), row.org, row.vault),
+        )
+
+
+def _vector_of_other_claim(connection: HubConnection) -> str:
+    """Return the assignment that drops the vector of a claim that changed, where the hub has vectors."""
+    found = connection.execute(
+        "SELECT FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass AND attname = 'embedding'"
+        " AND NOT attisdropped"
+    ).fetchone()
+    return ", embedding = CASE WHEN f.claim = excluded.claim THEN f.embedding END" if found is not None else ""
+
+
+def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple[str, str]]) -> None:
+    """Remove facts that are in a file no more, with their links; a promotion of one is withdrawn."""
+    if not gone:
+        return
+    removed = connection.execute(
+        "DELETE FROM clawmem.fact f USING unnest(%s::text[], %s::text[]) AS g (id, path)"
+        " WHERE f.org = %s AND f.vault = %s AND f.id = g.id AND f.path = g.path RETURNING f.id",
+        ([fact_id for fact_id, _ in gone], [path for _, path in gone], row.org, row.vault),
+    ).fetchall()
+    ids = [fact_id for (fact_id,) in removed]
+    connection.execute(
+        "DELETE FROM clawmem.link WHERE org = %s AND vault = %s AND fact = ANY (%s)", (row.org, row.vault, ids)
+    )
+    connection.execute(
+        "UPDATE clawmem.promotion SET status = 'withdrawn', decided_at = clock_timestamp()"
+        " WHERE org = %s AND vault = %s AND fact = ANY (%s) AND status IN ('pending', 'approved')",
+        (row.org, row.vault, ids),
+    )
+
+
+def _put_entities(connection: HubConnection, row: VaultRow, entities: Mapping[str, LogRow]) -> None:
+    if not entities:
+        return
+    connection.execute(
+        "DELETE FROM clawmem.entity WHERE org = %s AND vault = %s AND entity = ANY (%s)",
+        (row.org, row.vault, list(entities)),
+    )
+    rows = [{"entity": name, "commit": one.commit, **one.body} for name, one in entities.items() if one.kind == ENTITY]
+    connection.execute(
+        "INSERT INTO clawmem.entity (org, vault, entity, title, kind, aliases, commit, path)"
+        " SELECT %s, %s, entity, title, kind, aliases, commit, path FROM json_to_recordset(%s::json)"
+        " AS r (entity text, title text, kind text, aliases text[], commit text, path text)",
+        (row.org, row.vault, stored_json(rows)),
+    )
+
+
+def _taken(body: Mapping[str, Any]) -> Taken:
+    return Taken(body["author"], body["at"], body["subject"], tuple(body["parents"]))
+
+
+__all__ = [
+    "EMPTIED", "Batch", "VaultRow", "Written", "clear_tables", "facts_at", "next_vault", "read_vault", "set_problem",
+    "take_in", "take_in_again",
+]  # fmt: skip

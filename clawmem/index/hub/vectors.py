@@ -1,0 +1,60 @@
+"""Vectors of facts in the hub: fill those that are missing, in batches that each commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from clawmem.model.records.entity import title_of
+
+if TYPE_CHECKING:
+    from clawmem.index.hub.connect import HubConnection
+
+_BATCH = 64
+
+
+def has_vectors(connection: HubConnection) -> bool:
+    """Return whether the table of facts has vectors: it has none where the server lacks pgvector."""
+    found = connection.execute(
+        "SELECT 1 FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass AND attname = 'embedding'"
+        " AND NOT attisdropped"
+    )
+    return found.fetchone() is not None
+
+
+def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[float]], seconds: float) -> int:
+    """Embed current facts that have no vector yet, until none is left or the time is over; return how many.
+
+    `embed` gives the vector of a text, with 384 numbers. Each batch is locked and committed alone, so several workers
+    can do this at once, and one that is killed loses a batch at most.
+    """
+    if not has_vectors(connection):
+        return 0
+    until = time.monotonic() + seconds
+    done = 0
+    while time.monotonic() < until:
+        with connection.transaction():
+            rows = connection.execute(
+                "SELECT org, vault, id, entity, claim FROM clawmem.fact"
+                " WHERE embedding IS NULL AND status IN ('active', 'archived') LIMIT %s FOR UPDATE SKIP LOCKED",
+                (_BATCH,),
+            ).fetchall()
+            if not rows:
+                return done
+            vectors = [str(list(embed(text_to_embed(entity, claim)))) for *_, entity, claim in rows]
+            connection.execute(
+                "UPDATE clawmem.fact SET embedding = given.vector::public.halfvec"
+                " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[]) AS given (org, vault, id, vector)"
+                " WHERE (fact.org, fact.vault, fact.id) = (given.org, given.vault, given.id)",
+                (*([row[at] for row in rows] for at in range(3)), vectors),
+            )
+        done += len(rows)
+    return done
+
+
+def text_to_embed(entity: str, claim: str) -> str:
+    """Return the text of a fact whose vector is stored: as in a vault, with the title of its entity in front, unless
+    it names it."""
+    title = title_of(entity)
+    return claim if title.lower() in claim.lower() else f"{title}: {claim}"
