@@ -57,6 +57,7 @@ VERBS = {
     "config": "Read and change settings.",
     "llm": "Try the language model.",
     "doctor": "Check every file and every rule of the vault.",
+    "hub": "Run the organisation's hub in PostgreSQL.",
     "sync": "Exchange changes with other machines through a git remote.",
     "backup": "Back up the whole vault to one file that can be verified.",
     "restore": "Create a vault from a backup, in a new folder.",

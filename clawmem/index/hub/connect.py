@@ -81,7 +81,7 @@ def ask(address: HubAddress, seconds: float, work: Callable[[HubConnection], Ans
 
     def run() -> None:
         try:
-            with connect(address, seconds, seconds) as connection:
+            with connect(address, min(seconds, _SECONDS_TO_CONNECT), seconds) as connection:
                 opened.append(connection)
                 if checked:
                     check_version(connection)

@@ -42,6 +42,12 @@ def vaults_of(connection: HubConnection, org: str | None) -> list[tuple[str, str
     ).fetchall()
 
 
+def scope_of(connection: HubConnection, org: str, vault: str) -> str:
+    """Return the scope of a vault of the hub."""
+    found = connection.execute("SELECT scope FROM clawmem.vault WHERE org = %s AND vault = %s", (org, vault)).fetchone()
+    return str(found[0]) if found else ""
+
+
 def orphans(connection: HubConnection, org: str | None) -> Iterator[tuple[str, str, str]]:
     """Yield table, organisation and vault of rows whose vault the hub does not have."""
     for table in _KEYS:

@@ -23,10 +23,13 @@ from clawmem.faces.verbs.table import EXAMPLES
 from clawmem.model.records.handover import EXAMPLE
 from tests.answers import check_document, clawmem_calls
 from tests.conftest import PINNED_NOW
+from tests.hub.hubs import add, make_worker, member
+from tests.hub.server import OWNER, Database, database, server
 from tests.manual import commands
 from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
 
+__all__ = ["database", "server"]
 COMMANDS = commands()
 # Where an example ends otherwise here: this vault wants no vectors and has no model, bytes on stdout leave no room for
 # JSON, and there is no client on stdin.
@@ -179,8 +182,20 @@ def with_json(example: str) -> str:
     return re.sub(r"(clawmem [^|<>]*?)( [|<>].*)?$", r"\1 --json\2", re.sub(r" (> \S+|\| ssh .*)$", "", example))
 
 
+@pytest.fixture
+def hub(database: Database, run_line: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub with a vault and a user, named by the variables of libpq."""
+    add(database, tmp_path / "home" / ".clawmem")
+    make_worker(database)
+    member(database, "ann", "team-a")
+    for key, value in {"PGHOST": str(database.server.socket), "PGDATABASE": database.name, "PGUSER": OWNER}.items():
+        monkeypatch.setenv(key, value)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_examples(name: str, run_line: Run) -> None:
+def test_examples(name: str, run_line: Run, request: pytest.FixtureRequest) -> None:
+    if name.startswith("hub "):
+        request.getfixturevalue("hub")
     examples = COMMANDS[name].examples
     assert 1 <= len(examples) <= 3
     fitted = 0
@@ -233,7 +248,14 @@ def test_help_of_a_group_ends_with_examples_of_its_commands(name: str, capsys: p
 
 
 CLOSED = [(name, one) for name, command in COMMANDS.items() for one in command.parameters if one.choices]
-GIVEN = {"file": "chat.jsonl", "path": "memory.jsonl", "fact": "fact_1a2b", "target": "fact_5e6f", "text": "tea"}
+GIVEN = {
+    "action": "add",
+    "file": "chat.jsonl",
+    "path": "memory.jsonl",
+    "fact": "fact_1a2b",
+    "target": "fact_5e6f",
+    "text": "tea",
+}
 
 
 @pytest.mark.parametrize(("name", "one"), CLOSED, ids=lambda part: getattr(part, "name", part))
@@ -241,8 +263,11 @@ def test_a_word_that_is_no_choice_is_refused_and_all_choices_are_named(
     name: str, one: Parameter, run_line: Run
 ) -> None:
     others = [other for other in COMMANDS[name].parameters if other.required or other.name == "text"]
-    words = [word for other in others if other != one for word in (*other.flags[:1], GIVEN.get(other.name, "x"))]
-    code, printed = run_line(" ".join(["clawmem", name, *words, *one.flags[:1], "nonsense", "--json"]))
+    given = [(each, GIVEN.get(each.name, "x")) for each in others if each.name != one.name]
+    at = next((place for place, each in enumerate(others) if each.name == one.name), len(given))
+    given.insert(at, (one, "nonsense"))
+    words = [word for each, value in given for word in (*each.flags[:1], value)]
+    code, printed = run_line(" ".join(["clawmem", name, *words, "--json"]))
     error = json.loads(printed)["error"]
     assert code == (REFUSED if name == "schema" else USAGE)
     assert "'nonsense'" in error["message"]

@@ -1,0 +1,475 @@
+"""`clawmem hub init|org|vault|user|worker|status|verify|state`: the organisation tier, from the operator's side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from clawmem.bridge.worker import Taken, WorkerOptions, work_on, work_once
+from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.index.hub import operator
+from clawmem.index.hub.connect import FROM_ENVIRONMENT, HubAddress, ask, connect, hub_address, hub_errors
+from clawmem.index.hub.migrations import known_migrations, migrate
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import counted, visible
+from clawmem.vault.exchange.mirror import Mirror, check_mirror_address, mirrors_folder
+
+if TYPE_CHECKING:
+    from clawmem.index.hub.connect import HubConnection
+
+_Result = TypeVar("_Result")
+# Seconds. A verb of the operator may take longer than one of an agent; to compare a large hub takes long.
+_PATIENCE, _LONG = 30.0, 86_400.0
+_VARIABLE, _PASSWORD = "CLAWMEM_HUB_URL", "CLAWMEM_HUB_USER_PASSWORD"
+_SHOWN = 20
+
+
+def init(call: Call, url: str, org: str | None, name: str | None, *, review: bool) -> Answer:
+    """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing.
+    URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files."""
+    _check_operator(call)
+    address = hub_address(url)
+
+    def act(hub: HubConnection) -> tuple[list[str], bool]:
+        applied = [f"{one.number:04}_{one.name}" for one in migrate(hub)]
+        return applied, org is not None and operator.add_organisation(hub, org, name, review)
+
+    applied, made = ask(address, _LONG, act, checked=False)
+    lines = [f"applied {one}" for one in applied] or ["the schema is up to date"]
+    lines += [f"added the organisation {org}"] if made else []
+    data = {"applied": applied, "migration": known_migrations()[-1].number, "added": org if made else None}
+    return Answer(data, lines, is_report=True)
+
+
+def org(call: Call, action: str, name: str, title: str | None, hub: str | None, *, review: bool) -> Answer:
+    """Add an organisation, or change its title and whether promotions wait for a person (--review)."""
+    _check_operator(call, (_ADD, action))
+    made = _act(call, hub, lambda connection: operator.add_organisation(connection, name, title, review))
+    lines = [f"{'added' if made else 'updated'} the organisation {name}"]
+    return Answer({"org": name, "added": made, "review": review}, lines, is_report=True)
+
+
+def vault(
+    call: Call,
+    action: str,
+    address: str,
+    scope: str | None,
+    kind: str | None,
+    of_org: str | None,
+    hub: str | None,
+    *,
+    purge: bool,
+) -> Answer:
+    """Add a vault that workers take in, or remove one with all its rows. ADDRESS is the full URL of its git remote, or
+    its folder on the machine of the worker; to remove, also its id. Members of the scope read everything in it."""
+    _check_operator(call, (_ADD_OR_REMOVE, action), (_KIND, kind))
+    if action == "add":
+        return _add_vault(call, address, scope, kind, of_org, hub)
+
+    def act(connection: HubConnection) -> tuple[str, str, int]:
+        org = operator.chosen_organisation(connection, of_org)
+        found, where = _named_vault(call, connection, org, address)
+        return found, where, operator.remove_vault(connection, org, found, purge)
+
+    found, where, emptied = _act(call, hub, act)
+    lines = [f"removed {found} ({where})", *([f"emptied {counted(emptied, 'row')} of the log"] if purge else [])]
+    return Answer({"vault": found, "address": where, "emptied": emptied}, lines, is_report=True)
+
+
+def _add_vault(
+    call: Call, address: str, scope: str | None, kind: str | None, of_org: str | None, hub: str | None
+) -> Answer:
+    if scope is None:
+        raise InvalidInput("A vault needs a scope, whose members read it.", "Name one: --scope team-a.")
+    checked = check_mirror_address(address, call.runtime.working_folder)
+
+    def act(connection: HubConnection) -> tuple[str, bool]:
+        org = operator.chosen_organisation(connection, of_org)
+        operator.ensure_scope(connection, org, scope, kind)
+        return operator.add_vault(connection, org, checked, scope)
+
+    made, is_new = _act(call, hub, act)
+    lines = [f"{'added' if is_new else 'known already:'} {made} ({checked}), read by members of {scope}"]
+    return Answer({"vault": made, "address": checked, "emptied": 0}, lines, is_report=True)
+
+
+def user(
+    call: Call,
+    action: str,
+    name: str,
+    scope: str | None,
+    may: list[str] | None,
+    of_org: str | None,
+    hub: str | None,
+    *,
+    worker: bool,
+) -> Answer:
+    """Add a login role of PostgreSQL that reads a scope, or revoke it. One role is of one organisation. A revocation
+    holds at once. CLAWMEM_HUB_USER_PASSWORD sets the role's password. With --worker, the role takes vaults in."""
+    _check_operator(call, (_ADD_OR_REVOKE, action), *((_MAY, one) for one in may or ()))
+    if action == "revoke":
+        return _revoke(call, name, scope, of_org, hub)
+    password = call.runtime.environment.get(_PASSWORD)
+    if worker:
+        made = _act(call, hub, lambda connection: operator.add_worker(connection, name, password))
+        lines = [f"{name} may take vaults in", *(["made the role"] if made else [])]
+        return Answer({"user": name, "scopes": [], "made": made}, lines, is_report=True)
+    if scope is None:
+        raise InvalidInput("A user needs a scope to read.", "Name one: --scope team-a; or --worker for a worker.")
+
+    def act(connection: HubConnection) -> bool:
+        org = operator.chosen_organisation(connection, of_org)
+        return operator.add_user(connection, org, name, scope, may or (), password)
+
+    made = _act(call, hub, act)
+    rights = ", ".join(sorted({"read", *(may or ())}, key=operator.RIGHTS.index))
+    lines = [f"{name} may {rights} in {scope}", *(["made the role"] if made else [])]
+    return Answer({"user": name, "scopes": [scope], "made": made}, lines, is_report=True)
+
+
+def _revoke(call: Call, name: str, scope: str | None, of_org: str | None, hub: str | None) -> Answer:
+    def act(connection: HubConnection) -> tuple[str, ...]:
+        org = operator.chosen_organisation(connection, of_org)
+        return operator.revoke_user(connection, org, name, scope)
+
+    lost = _act(call, hub, act)
+    lines = [f"{name} sees nothing of {', '.join(lost) or 'the organisation'} any more"]
+    return Answer({"user": name, "scopes": list(lost), "made": False}, lines, is_report=True)
+
+
+def worker(
+    call: Call, every: float, fetch_seconds: float, of_org: str | None, hub: str | None, *, once: bool
+) -> Answer | Feed:
+    """Take new commits of the vaults into the hub: again and again, or --once. It may be killed at any moment, and
+    several may run. Mirrors of the vaults are kept below ~/.cache/clawmem/hub and can be deleted."""
+    runtime, address = call.runtime, _address(call, hub)
+    folder = mirrors_folder(runtime.environment, runtime.home())
+    options = WorkerOptions(folder, lambda place: Mirror(place, runtime.environment), fetch_seconds, of_org)
+    if not once:
+        return Feed(_events(work_on(address, options, every), runtime.now))
+    done = list(work_once(address, options))
+    failed = [one for one in done if one.problem]
+    lines = [
+        f"{one.address}: {counted(one.commits, 'commit')}, {counted(one.facts, 'fact')}"
+        + (", history rewritten" if one.rewritten else "")
+        for one in done
+        if one.commits
+    ]
+    lines = lines or ["nothing new" if done else "the hub has no vaults, or other workers are at them"]
+    notices = [visible(f"{one.address}: {one.problem}") for one in failed]
+    data = {"vaults": [_taken(one) for one in done]}
+    return Answer(data, lines, notices, PARTIAL if failed else DONE, is_report=True)
+
+
+def _events(found: Iterator[Taken | ClawmemError], now: Callable[[], datetime]) -> Iterator[dict[str, Any]]:
+    for one in found:
+        if isinstance(one, ClawmemError):
+            yield {"event": "hub", "at": stamp(now()), "problem": one.message}
+        else:
+            yield {"event": "vault", "at": stamp(now()), **_taken(one)}
+
+
+def _taken(one: Taken) -> dict[str, Any]:
+    return one._asdict()
+
+
+def status(call: Call, hub: str | None) -> Answer:
+    """Show the version of the hub, its organisations, scopes and members, and how far each vault was taken in."""
+    state = _act(call, hub, operator.read_state)
+    vaults = [
+        {**one._asdict(), "checked_at": _time(one.checked_at), "taken_at": _time(one.taken_at)} for one in state.vaults
+    ]
+    organisations = [
+        {
+            **one._asdict(),
+            "scopes": [{"scope": scope, "kind": kind} for scope, kind in one.scopes],
+            "members": [{"user": role, "scope": scope, "may": list(may)} for role, scope, may in one.members],
+        }
+        for one in state.organisations
+    ]
+    data = {**state._asdict(), "organisations": organisations, "vaults": vaults}
+    vectors = "full text and vectors" if state.vectors else "full text; no vectors"
+    lines = [
+        f"PostgreSQL {state.server}, schema {state.migration:04}, {vectors},"
+        f" {state.bytes / 1e6:.1f} MB, {counted(state.rows_in_log, 'row')} in the log"
+    ]
+    for one in state.organisations:
+        review = "; promotions wait for a person" if one.review else ""
+        lines.append(f"{one.org} ({visible(one.name)}): {counted(one.waiting, 'promotion')} waiting{review}")
+        lines += [f"  scope {scope} ({kind})" for scope, kind in one.scopes]
+        lines += [f"  {role} may {', '.join(may)} in {scope}" for role, scope, may in one.members]
+    for each in state.vaults:
+        at = f"at {each.head[:12]}, {counted(each.commits, 'commit')}" if each.head else "not taken in yet"
+        lines.append(f"{each.vault} {each.address} ({each.scope}): {at}, {counted(each.facts, 'fact')}")
+    notices = [visible(f"{one.address}: {one.problem}") for one in state.vaults if one.problem]
+    return Answer(data, lines, notices)
+
+
+def verify(call: Call, redacted: str | None, of_org: str | None, hub: str | None, *, vacuum: bool) -> Answer:
+    """Rebuild the state of each vault from the log, compare it with the tables, and print what differs (exit code 1).
+    With --redacted, search every table for a text instead; also as the owner with --vacuum, which first writes all
+    tables anew, so that their files have no deleted rows. The server's write-ahead log, backups and replicas keep
+    what they have until they are recycled."""
+    if redacted is not None:
+        return _search(call, redacted, hub, vacuum)
+    from clawmem.bridge.verify import verify as act  # few calls
+
+    done = ask(_address(call, hub), _LONG, lambda connection: _checked_snapshot(connection, act, of_org), checked=False)
+    rows = ", ".join(f"{table} {number}" for table, number in sorted(done.rows.items()))
+    lines = [
+        f"{counted(done.vaults, 'vault')}, {counted(done.log_rows, 'row')} of the log; rows of tables: {rows or 'none'}"
+    ]
+    lines += [_difference(one._asdict()) for one in done.differences[:_SHOWN]]
+    more = len(done.differences) - _SHOWN
+    lines += [f"and {more} more"] if more > 0 else []
+    lines.append(
+        f"{counted(len(done.differences), 'difference')}" if done.differences else "the log and the tables agree"
+    )
+    differences = [{**one._asdict(), "key": list(one.key), "columns": list(one.columns)} for one in done.differences]
+    data = {
+        "vaults": done.vaults,
+        "log_rows": done.log_rows,
+        "rows": dict(done.rows),
+        "differences": differences,
+    }
+    return Answer(data, lines, exit_code=REFUSED if done.differences else DONE)
+
+
+def _checked_snapshot(
+    connection: HubConnection, act: Callable[[HubConnection, str | None], _Result], org: str | None
+) -> _Result:
+    from clawmem.index.hub.connect import check_version
+
+    check_version(connection)
+    connection.commit()  # the snapshot begins with the comparison
+    return act(connection, org)
+
+
+def _difference(one: dict[str, Any]) -> str:
+    columns = f": {', '.join(one['columns'])}" if one["columns"] else ""
+    return visible(f"{one['how']}: {one['table']} {' '.join(map(str, one['key']))} of {one['vault']}{columns}")
+
+
+def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
+    from clawmem.index.hub.verify import find_text, vacuum_fully
+
+    if not text.strip():
+        raise InvalidInput("The text to search for is empty.", "Give the redacted text, or - for stdin.")
+    address = _address(call, hub)
+    written: list[str] = []
+    if vacuum:
+        with hub_errors(address), connect(address) as connection:
+            connection.autocommit = True
+            written += vacuum_fully(connection)
+    found = ask(address, _LONG, lambda connection: find_text(connection, text))
+    lines = [f"found in {one.table}: {counted(one.rows, 'row')}" for one in found] or ["the text is in no table"]
+    lines += [f"wrote {counted(len(written), 'table')} anew"] if vacuum else []
+    data = {"found": [one._asdict() for one in found], "rewritten_tables": written}
+    return Answer(data, lines, exit_code=REFUSED if found else DONE)
+
+
+def state(call: Call, address: str, at: str | None, of_org: str | None, hub: str | None) -> Answer:
+    """Print the facts of a vault as the hub had them at a time, rebuilt from the log alone."""
+    from clawmem.bridge.fold import folded
+    from clawmem.index.hub.verify import log_of, scope_of
+    from clawmem.model.language.dates import moment_of, parse_end
+
+    until = None if at is None else moment_of(parse_end(at, call.runtime.now()))
+
+    def act(connection: HubConnection) -> tuple[str | None, list[dict[str, Any]]]:
+        org = operator.chosen_organisation(connection, of_org)
+        vault, _ = _named_vault(call, connection, org, address)
+        fold = folded(scope_of(connection, org, vault), log_of(connection, org, vault, until))
+        return fold.head(), list(fold.facts())
+
+    head, facts = ask(_address(call, hub), _LONG, act)
+    rows = [(one["id"], one["status"], one["entity"], one["claim"]) for one in facts]
+    talk = () if rows else ("The hub had no facts of this vault then.",)
+    return Answer({"head": head, "facts": facts}, Table(("fact", "status", "entity", "claim"), rows), talk=talk)
+
+
+def _check_operator(call: Call, *chosen: tuple[Parameter, str | None]) -> None:
+    """Raise NotPermitted for an agent, as who reads what in an organisation is for people to say, and InvalidInput for
+    a word that a parameter does not take."""
+    for one, word in chosen:
+        if word is not None and word not in one.choices:
+            raise InvalidInput(f"'{word}' is not one of {', '.join(one.choices)}.", one.about)
+    from clawmem.memory.health.local_settings import check_person
+
+    check_person(call.runtime.caller(), "The operation of a hub")
+
+
+def _named_vault(call: Call, connection: HubConnection, org: str, named: str) -> tuple[str, str]:
+    """Return the id and the address of a vault of the hub by one of them; a folder may be given relative."""
+    folder = call.runtime.working_folder / Path(named).expanduser()
+    return operator.find_vault(connection, org, str(folder.resolve()) if folder.is_dir() else named)
+
+
+def _act(call: Call, hub: str | None, act: Callable[[HubConnection], _Result]) -> _Result:
+    return ask(_address(call, hub), _PATIENCE, act)
+
+
+def _address(call: Call, named: str | None) -> HubAddress:
+    """Return the hub: the named one, else CLAWMEM_HUB_URL, else what libpq's variables say."""
+    if named is not None:
+        return hub_address(named)
+    given = call.runtime.environment.get(_VARIABLE)
+    if given:
+        return hub_address(given, from_environment=True)
+    if any(call.runtime.environment.get(name) for name in ("PGHOST", "PGSERVICE", "PGDATABASE")):
+        return HubAddress(FROM_ENVIRONMENT)
+    raise InvalidInput(
+        "No hub is named.",
+        f"Name one with --hub postgresql://HOST/DATABASE or {_VARIABLE}, or set PGHOST and PGDATABASE.",
+    )
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else stamp(moment)
+
+
+_HUB = Parameter("hub", "The hub's address, or - (default: CLAWMEM_HUB_URL, else PG* variables).", ("--hub",), metavar="URL")  # fmt: skip # noqa: E501
+_ORG = Parameter("of_org", "The organisation; not needed if the hub has one only.", ("--org",), metavar="ORG")
+_REVIEW = Parameter("review", "Promotions wait until a person approves them.", ("--review",), bool, False)
+_SCOPE = Parameter("scope", "The scope: a team, a framework or the organisation.", ("--scope",), metavar="SCOPE")
+_ADD = Parameter("action", "add: add an organisation or change it.", required=True, choices=("add",))
+_ADD_OR_REMOVE = Parameter("action", "{choices}.", required=True, choices=("add", "remove"))
+_ADD_OR_REVOKE = Parameter("action", "{choices}.", required=True, choices=("add", "revoke"))
+_KIND = Parameter("kind", "The kind of a new scope: {choices}.", ("--kind",), choices=operator.SCOPE_KINDS)
+_MAY = Parameter(
+    "may", "What it may do besides reading: {choices}.", ("--may",), repeated=True, choices=operator.RIGHTS
+)
+_TAKEN = {
+    "org": str, "vault": str, "address": str, "head": (str, None), "commits": int, "rows": int, "facts": int,
+    "rewritten": bool, "busy": bool, "problem": (str, None),
+}  # fmt: skip
+_FACT = {
+    **dict.fromkeys(
+        ("id", "scope", "entity", "claim", "category", "status", "timestamp", "source", "author", "commit", "path",
+         "recorded_at"), str,
+    ),
+    **dict.fromkeys(
+        ("subject", "predicate", "object", "trust", "valid_from", "valid_to", "source_event", "agent", "workflow",
+         "project", "reach", "superseded_by"), (str, None),
+    ),
+    "scopes": [str], "tags": [str], "confidence": (float, None), "importance": (float, None), "line": int,
+    "record": {str: object},
+}  # fmt: skip
+
+VERB = {
+    "init": Command(
+        init,
+        (
+            Parameter("url", "The address of the database, or -.", required=True),
+            Parameter("org", "Also add this organisation.", ("--org",), metavar="ORG"),
+            Parameter("name", "Its full name.", ("--name",), metavar="TEXT"),
+            _REVIEW,
+        ),
+        {"applied": [str], "migration": int, "added": (str, None)},
+        ("clawmem hub init - --org acme",),
+    ),
+    "org": Command(
+        org,
+        (
+            _ADD,
+            Parameter("name", "A short name, such as acme.", required=True),
+            Parameter("title", "Its full name.", ("--name",), metavar="TEXT"),
+            _HUB,
+            _REVIEW,
+        ),
+        {"org": str, "added": bool, "review": bool},
+        ("clawmem hub org add acme --review",),
+    ),
+    "vault": Command(
+        vault,
+        (
+            _ADD_OR_REMOVE,
+            Parameter("address", "The URL or folder of the vault, or its id.", required=True),
+            _SCOPE,
+            _KIND,
+            _ORG,
+            _HUB,
+            Parameter("purge", "Also empty what the log has of it.", ("--purge",), bool, False),
+        ),
+        {"vault": str, "address": str, "emptied": int},
+        ("clawmem hub vault add ~/.clawmem --scope team-a",),
+    ),
+    "user": Command(
+        user,
+        (
+            _ADD_OR_REVOKE,
+            Parameter("name", "The login role.", required=True),
+            _SCOPE._replace(help="The scope; without it, revoke takes all."),
+            Parameter(
+                "may", "What it may do besides reading: {choices}.", ("--may",), repeated=True, choices=operator.RIGHTS
+            ),
+            _ORG,
+            _HUB,
+            Parameter("worker", "A role of workers, which see every scope.", ("--worker",), bool, False),
+        ),
+        {"user": str, "scopes": [str], "made": bool},
+        ("clawmem hub user add ann --scope team-a --may promote", "clawmem hub user revoke ann"),
+    ),
+    "worker": Command(
+        worker,
+        (
+            Parameter("every", "Seconds between two looks.", ("--every",), float, 30.0),
+            Parameter("fetch_seconds", "How long git may take for one vault.", ("--fetch-seconds",), float, 300.0),
+            _ORG._replace(help="Work for this organisation only."),
+            _HUB,
+            Parameter("once", "Look at each vault once, then end.", ("--once",), bool, False),
+        ),
+        {"vaults": [_TAKEN]},
+        ("clawmem hub worker --once",),
+        ("vaults",),
+    ),
+    "status": Command(
+        status,
+        (_HUB,),
+        {
+            "migration": int, "server": str, "vectors": bool, "bytes": int, "rows_in_log": int,
+            "organisations": [
+                {"org": str, "name": str, "review": bool, "scopes": [{"scope": str, "kind": str}],
+                 "members": [{"user": str, "scope": str, "may": [str]}], "waiting": int}
+            ],
+            "vaults": [
+                {"org": str, "vault": str, "address": str, "scope": str, "head": (str, None), "epoch": int,
+                 "commits": int, "facts": int, "checked_at": (str, None), "taken_at": (str, None),
+                 "problem": (str, None)}
+            ],
+        },
+        ("clawmem hub status",),
+        ("vaults",),
+    ),
+    "verify": Command(
+        verify,
+        (
+            Parameter("redacted", "Search for this text, or - for stdin.", ("--redacted",), metavar="TEXT", stdin=True),
+            _ORG,
+            _HUB,
+            Parameter("vacuum", "First write all tables anew.", ("--vacuum",), bool, False),
+        ),
+        (
+            {"vaults": int, "log_rows": int, "rows": {str: int},
+             "differences": [{"org": str, "vault": str, "table": str, "key": [str], "how": str, "columns": [str]}]},
+            {"found": [{"table": str, "rows": int}], "rewritten_tables": [str]},
+        ),
+        ("clawmem hub verify", "clawmem hub verify --redacted 'the old password'"),
+    ),
+    "state": Command(
+        state,
+        (
+            Parameter("address", "The address or the id of the vault.", required=True),
+            Parameter("at", "The time (default: now).", ("--at",), metavar="WHEN"),
+            _ORG,
+            _HUB,
+        ),
+        {"head": (str, None), "facts": [_FACT]},
+        ("clawmem hub state ~/.clawmem --at 2026-11-20",),
+        ("facts",),
+    ),
+}  # fmt: skip

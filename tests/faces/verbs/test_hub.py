@@ -1,0 +1,87 @@
+"""`clawmem hub`, from an empty database to a redaction, as the real command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command, Result
+from tests.hub.hubs import PATH, History, fact, items
+from tests.hub.server import OWNER, Database, database, empty_database, server
+
+__all__ = ["database", "empty_database", "server"]
+_SECRET = "correct-horse-battery"
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    made = History(tmp_path / "source")
+    made.commit({PATH: items(fact("fact_1", "Jane likes tea."), fact("fact_2", f"The password is {_SECRET}."))})
+    return made
+
+
+def hub(clawmem: Command, hub: Database, *words: str, role: str = OWNER, **more: str) -> Result:
+    return clawmem("hub", *words, "--json", env={"CLAWMEM_HUB_URL": hub.url(role), **more})
+
+
+def test_a_hub_from_init_to_a_redaction(
+    clawmem: Command, empty_database: Database, history: History, tmp_path: Path
+) -> None:
+    def call(*words: str, role: str = OWNER) -> Result:
+        return hub(clawmem, empty_database, *words, role=role)
+
+    assert call("init", empty_database.url(), "--org", "acme").data["added"] == "acme"
+    again = call("init", empty_database.url(), "--org", "acme").data
+    assert (again["applied"], again["added"]) == ([], None)
+    assert call("vault", "add", str(history.root), "--scope", "team-a").data["vault"].startswith("vault_")
+    assert call("user", "add", "wanda", "--worker").data["made"]
+    assert call("user", "add", "ann", "--scope", "team-a", "--may", "promote").data["made"]
+    (taken,) = call("worker", "--once", role="wanda").data["vaults"]
+    assert (taken["commits"], taken["facts"], taken["problem"]) == (1, 2, None)
+    shown = call("status").data
+    assert shown["organisations"][0]["members"] == [{"user": "ann", "scope": "team-a", "may": ["read", "promote"]}]
+    assert [one["facts"] for one in shown["vaults"]] == [2]
+    assert call("verify").data["differences"] == []
+    assert call("verify", "--redacted", _SECRET).code == 1
+    history.git("commit", "--quiet", "--amend", "--allow-empty", "-m", "before")
+    history.git("update-ref", "-d", "HEAD")
+    history.commit({PATH: items(fact("fact_1", "Jane likes tea."), fact("fact_2", "The password is [redacted]."))})
+    (taken,) = call("worker", "--once", role="wanda").data["vaults"]
+    assert taken["rewritten"]
+    assert call("verify", "--redacted", _SECRET, "--vacuum").data["found"] == []
+    assert call("verify").data["differences"] == []
+    state = call("state", str(history.root)).data
+    assert [one["claim"] for one in state["facts"]] == ["Jane likes tea.", "The password is [redacted]."]
+    assert call("user", "revoke", "ann").data["scopes"] == ["team-a"]
+    assert call("vault", "remove", str(history.root), "--purge").data["emptied"] > 0
+
+
+def test_what_goes_wrong_is_said_in_a_sentence_without_credentials(
+    clawmem: Command, database: Database, tmp_path: Path
+) -> None:
+    secret = "tops3cret"
+    for words, code, says in (
+        (("init", f"postgresql://ada:{secret}@localhost/memory"), 2, "contains a password"),
+        (("vault", "add", f"https://ada:{secret}@git.example.org/x.git", "--scope", "a"), 2, "contains a password"),
+        (("vault", "add", "nowhere", "--scope", "a"), 2, "neither the URL of a git remote nor a folder"),
+        (("user", "add", "ann", "--scope", "nothing"), 1, "no scope 'nothing'"),
+        (("user", "add", OWNER, "--scope", "organisation"), 1, "stands above row-level security"),
+        (("user", "revoke", "nobody"), 1, "does not have any scope"),
+    ):
+        done = hub(clawmem, database, *words)
+        assert (done.code, says in done.json["error"]["message"]) == (code, True), done
+        assert secret not in done.out + done.err
+    down = clawmem("hub", "status", "--json", env={"CLAWMEM_HUB_URL": f"postgresql://ada:{secret}@127.0.0.1:1/x"})
+    assert (down.code, down.json["error"]["code"]) == (1, "hub")
+    assert secret not in down.out + down.err
+    assert clawmem("hub", "status", "--json").json["error"]["message"] == "No hub is named."
+    agent = hub(clawmem, database, "user", "add", "ann", "--scope", "organisation", CLAWMEM_AGENT="bot")
+    assert agent.json["error"]["code"] == "not_permitted"
+    with database.server.admin(database.name) as admin:
+        admin.execute("INSERT INTO clawmem.migration VALUES (9999, 'later', '')")
+    newer = hub(clawmem, database, "status")
+    assert (newer.code, newer.json["error"]["code"]) == (1, "hub_version")
+    assert "newer than this program" in newer.json["error"]["message"]
+    refused = hub(clawmem, database, "init", database.url())
+    assert "newer than this program" in refused.json["error"]["message"]
