@@ -20,8 +20,8 @@ ORG_URL = "CLAWMEM_ORG_URL"
 """The variable that names the address in place of the setting; only there, it may contain a password."""
 
 _URL = "org.url"
-# So many of the last commits tell which vault at the hub this one is. Two vaults that were made by the same program in
-# the same second may begin with equal commits.
+# So many of the first and of the last commits tell which vault at the hub this one is. Two vaults that were made by the
+# same program in the same second may begin with equal commits; after a redaction, the last ones are new.
 _COMMITS = 50
 Answer = TypeVar("Answer")
 
@@ -107,8 +107,9 @@ def organisation_status(vault: Vault) -> OrganisationStatus:
 
 
 def own_commits(vault: Vault) -> list[str]:
-    """Return the last commits of a vault, by which the hub knows it."""
-    return vault.git.run("rev-list", f"--max-count={_COMMITS}", "HEAD").decode().split()
+    """Return the first and the last commits of a vault, by which the hub knows it."""
+    commits = vault.git.run("rev-list", "HEAD").decode().split()
+    return list(dict.fromkeys((*commits[:_COMMITS], *commits[-_COMMITS:])))
 
 
 def own_vault(connection: HubConnection, commits: list[str]) -> OwnVault:

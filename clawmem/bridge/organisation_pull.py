@@ -213,12 +213,18 @@ def _pairs(copies: Iterable[PlacedFact]) -> list[tuple[str, str]]:
 
 def _to_redact(here: Mapping[str, PlacedFact], offered: _Offered) -> frozenset[str]:
     """Return the copies whose words were redacted at the origin and not here yet."""
-    gone = {fact for _, fact in offered.redacted}
+    known = [one.fact for one in offered.facts if one.fact.id in here]
+    same = {fact.id for fact in known if _words(fact) == _words(here[fact.id].fact)}
+    gone = {fact for _, fact in offered.redacted} - same
     return frozenset(
         name
         for name, one in here.items()
         if name in gone and _org(one.fact) == offered.org and _REDACTED not in (one.fact.metadata or {})
     )
+
+
+def _words(fact: Fact) -> tuple[str | None, ...]:
+    return fact.fact, fact.subject, fact.object
 
 
 def _taken(work: WriteScope, offered: _Offered) -> dict[str, PlacedFact]:

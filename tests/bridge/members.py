@@ -60,9 +60,9 @@ def new_member(tmp_path: Path, environment: dict[str, str], newborn: Path, comma
 
 
 @pytest.fixture
-def hub(database: Database) -> Hub:
+def hub(database: Database, tmp_path: Path) -> Hub:
     """The organisation with the scopes team-a and team-b and no member."""
-    made = Hub(database)
+    made = Hub(database, tmp_path)
     made.scope("team-a", "team-b")
     return made
 

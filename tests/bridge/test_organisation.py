@@ -186,12 +186,16 @@ def test_a_redaction_reaches_the_copies(hub: Hub, ana: Member, ben: Member) -> N
     fact = promoted(hub, ana, words)
     assert ben("org", "pull").code == 0
     assert ana("redact", fact, "--yes").code == 0
+    # Before a worker followed the rewritten history, others see nothing of it any more.
     done = ana("org", "status", "--json")
-    assert done.data["promotions"] == []
+    assert done.data["promotions"] == [] and ben("org", "query", "gateway", "--json").data["facts"] == []
     hub.take_in("alpha", "team-a", ana.root)
     done = ben("org", "pull", "--json")
     assert done.code == 4 and done.data["to_redact"] == [fact]
     assert fact not in ben("list").out
+    # Nothing of the copy went back to the hub.
+    hub.take_in("beta", "team-b", ben.root)
+    assert hub.as_owner("SELECT vault FROM fact WHERE id = %s", fact) == [("alpha",)]
     done = ben("org", "pull", "--yes", "--json")
     assert (done.code, done.data["redacted"]) == (0, [fact])
     assert ben("log", "--json").out.count("Underhill") == 0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.errors import HubUnavailable, HubVersion, InvalidInput, NotPermitted, Refused
 from clawmem.index.hub.migrations import known_migrations
+from clawmem.model.settings.values import has_password
 
 if TYPE_CHECKING:
     from psycopg import Connection, Error
@@ -31,6 +32,7 @@ _INSTALL = "Install the extra: pip install 'clawmem-vault[hub]'."
 # Classes and codes of SQLSTATE, see appendix A of PostgreSQL's manual.
 _NO_RIGHT, _READ_ONLY, _NO_TABLE, _NO_SCHEMA, _NO_FUNCTION = "42501", "25006", "42P01", "3F000", "42883"
 _TOO_MANY, _CANCELED, _LOCKED = "53300", "57014", "55P03"
+_FULL = ("too many connections", "too many clients", "connection slots are reserved")
 
 
 class HubAddress(NamedTuple):
@@ -58,7 +60,7 @@ def hub_address(url: str, from_environment: bool = False) -> HubAddress:
     """
     if url == FROM_ENVIRONMENT:
         return HubAddress()
-    if "password" in _parsed(url) and not from_environment:
+    if not from_environment and (has_password(url) or "password" in _parsed(url)):
         raise InvalidInput(
             "The address of the hub contains a password; nothing was stored.",
             "Give the password in ~/.pgpass, a service file or PGPASSWORD, and the address without it.",
@@ -188,7 +190,8 @@ def hub_error(address: HubAddress, problem: BaseException) -> BaseException:
         return HubUnavailable(
             "The hub is a read-only replica or in recovery; nothing was changed.", "Connect to its primary server."
         )
-    if code == _TOO_MANY:
+    # A failure to connect has no code.
+    if code == _TOO_MANY or (not code and any(one in words for one in _FULL)):
         return HubUnavailable(f"The hub has no free connection: {words}.", "Try again later.")
     if code in (_CANCELED, _LOCKED):
         return _too_slow(address)

@@ -69,3 +69,8 @@ def origin_of(fact: Fact) -> FactOrigin | None:
 def pulled_entity(entity: str) -> str:
     """Return the entity that holds the pulled facts of an entity of another vault."""
     return f"{PULLED}/{slug(entity.replace('/', '-')) or 'general'}"
+
+
+def holds_copies(entity: str) -> bool:
+    """Return whether an entity is one of those that hold pulled facts."""
+    return entity.startswith(f"{PULLED}/")

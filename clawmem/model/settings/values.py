@@ -142,10 +142,25 @@ def _address(setting: Setting, value: str) -> str:
 
 
 def has_password(address: str) -> bool:
-    """Return whether an address may contain a password: `//NAME:PASSWORD@`, or a parameter whose name says so."""
-    place = address.partition("://")[2]
-    user = place.rpartition("@")[0]
-    return ":" in user or any(word in address.casefold() for word in ("password", "%70assword", "passwd"))
+    """Return whether an address may contain a password: `NAME:PASSWORD@`, something behind a host that is no port, or a
+    parameter whose name says so."""
+    if any(word in address.casefold() for word in ("password", "%70", "passwd")):
+        return True
+    if address.startswith(("/", "~", ".")):
+        return False
+    server = address.partition("://")[2] or address
+    user, at, _ = server.rpartition("@")
+    if at:
+        return ":" in user
+    hosts = server.partition("?")[0].partition("/")[0] if "://" in address else ""
+    return any(not _is_host(one) for one in hosts.split(","))
+
+
+def _is_host(text: str) -> bool:
+    """Return whether a text is a host, maybe with a port; one of IPv6 is in brackets."""
+    port = text.partition("]")[2] if text.startswith("[") else text
+    _, colon, number = port.partition(":")
+    return not colon or not number or number.isdigit()
 
 
 def _entity(setting: Setting, value: str) -> str:

@@ -151,7 +151,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     GROUP BY v.vault, v.scope, v.taken_at ORDER BY count(*) DESC, v.vault
 $$;
 
--- A fact that its vault withdrew, or that is gone, is shared with nobody, and its promotions are over.
+-- A fact that its vault withdrew is shared with nobody, and its promotions are over. A deleted row says nothing: a worker
+-- that follows a rewritten history deletes all rows of a vault and writes them again.
 CREATE FUNCTION clawmem.end_promotions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -171,7 +172,6 @@ END $$;
 CREATE TRIGGER fact_is_retracted AFTER UPDATE ON clawmem.fact FOR EACH ROW
     WHEN (NEW.status = 'retracted' AND OLD.status IS DISTINCT FROM NEW.status OR NEW.record -> 'metadata' ? 'redacted')
     EXECUTE FUNCTION clawmem.end_promotions();
-CREATE TRIGGER fact_is_gone AFTER DELETE ON clawmem.fact FOR EACH ROW EXECUTE FUNCTION clawmem.end_promotions();
 
 REVOKE ALL ON FUNCTION clawmem.ask_promotion, clawmem.promotions_to_decide, clawmem.decide_promotion,
     clawmem.withdraw_promotions, clawmem.redacted_among, clawmem.vaults_with, clawmem.end_promotions FROM PUBLIC;
