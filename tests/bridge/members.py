@@ -4,16 +4,22 @@ A test module imports those that it needs."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from clawmem.faces.cli.app import run
+from clawmem.faces.cli.plain import run_plain
 from clawmem.vault.git.acceptance import accept
+from tests.answers import check_document
 from tests.bridge.hub_vaults import PROMOTE, REVIEW, Hub
-from tests.command_server import CommandServer
 from tests.conftest import Result
 from tests.hub.server import Database
 
@@ -25,12 +31,24 @@ ORGANISATION = "organisation"
 class Member:
     """A person with a vault of their own, who asks the hub as a role."""
 
-    def __init__(self, root: Path, environment: dict[str, str], run: CommandServer, role: str = "") -> None:
-        self.root, self.environment, self.role, self._run = root, environment, role, run
+    def __init__(self, root: Path, environment: dict[str, str]) -> None:
+        self.root, self.environment = root, environment
 
-    def __call__(self, *arguments: str, env: Mapping[str, str] | None = None, given: bytes = b"") -> Result:
-        done = self._run.run(arguments, given, self.root, {**self.environment, **(env or {})}, seconds=300)
-        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    def __call__(self, *arguments: str, env: Mapping[str, str] | None = None) -> Result:
+        """Run a command in this process, which has loaded the client of the hub already."""
+        out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        words = [*arguments]
+        with (
+            patch.dict(os.environ, {**self.environment, **(env or {})}, clear=True),
+            chdir(self.root),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            code = run_plain(words)
+            code = run(words) if code is None else code
+        printed, said = (one.buffer.getvalue().decode() for one in (out, err))  # type: ignore[attr-defined]
+        check_document(arguments, printed)
+        return Result(code, printed, said)
 
     def keep(self, statement: str, entity: str = "projects/gateway", *options: str) -> str:
         """Store a fact and return its id."""
@@ -42,7 +60,7 @@ NewMember = Callable[[str], Member]
 
 
 @pytest.fixture
-def new_member(tmp_path: Path, environment: dict[str, str], newborn: Path, command_server: CommandServer) -> NewMember:
+def new_member(tmp_path: Path, environment: dict[str, str], newborn: Path) -> NewMember:
     """A function that makes a vault for a person."""
 
     def made(name: str) -> Member:
@@ -54,7 +72,7 @@ def new_member(tmp_path: Path, environment: dict[str, str], newborn: Path, comma
         subprocess.run(git, cwd=root, env=environment, check=True)
         # Each vault has ids of its own.
         seed = str(sum(name.encode()))
-        return Member(root, {**environment, "CLAWMEM_SEED": seed, "CLAWMEM_VAULT": str(root)}, command_server, name)
+        return Member(root, {**environment, "CLAWMEM_SEED": seed, "CLAWMEM_VAULT": str(root)})
 
     return made
 
