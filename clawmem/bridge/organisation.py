@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from clawmem.errors import HubUnavailable, InvalidInput, Refused
 from clawmem.index.hub.connect import HubAddress, ask, hub_address
-from clawmem.index.hub.organisation import HubIdentity, OwnVault, identity, own_vaults, promoted_facts, readable_counts
+from clawmem.index.hub.organisation import (
+    HubIdentity,
+    OwnVault,
+    VaultMarks,
+    identity,
+    own_vaults,
+    promoted_facts,
+    readable_counts,
+)
 from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
 from clawmem.model.records.caller import Caller
+from clawmem.model.settings.values import has_password
 from clawmem.vault.state.local_settings import local_settings_file
 from clawmem.vault.vault import Vault
 
@@ -20,9 +29,8 @@ ORG_URL = "CLAWMEM_ORG_URL"
 """The variable that names the address in place of the setting; only there, it may contain a password."""
 
 _URL = "org.url"
-# So many of the first and of the last commits tell which vault at the hub this one is. Two vaults that were made by the
-# same program in the same second may begin with equal commits; after a redaction, the last ones are new.
-_COMMITS = 50
+# A hub whose worker is further behind than this knows the vault by its address alone.
+_COMMITS = 2000
 Answer = TypeVar("Answer")
 
 
@@ -90,11 +98,11 @@ def disconnect_organisation(vault: Vault, caller: Caller) -> bool:
 def organisation_status(vault: Vault) -> OrganisationStatus:
     """Return the state of the connection. A hub that does not answer is part of the answer."""
     address = organisation_address(vault)
-    commits = own_commits(vault)
+    marks = own_marks(vault)
 
     def read(connection: HubConnection) -> OrganisationStatus:
         who = identity(connection)
-        own = _own_or_none(connection, commits)
+        own = _own_or_none(connection, marks)
         readable, promoted = readable_counts(connection)
         open_ones = promoted_facts(connection, own.vault) if own else {}
         listed = tuple((fact, scope, status) for fact, found in open_ones.items() for scope, status in found)
@@ -106,15 +114,17 @@ def organisation_status(vault: Vault) -> OrganisationStatus:
         return OrganisationStatus(address.shown(), problem=problem)
 
 
-def own_commits(vault: Vault) -> list[str]:
-    """Return the first and the last commits of a vault, by which the hub knows it."""
-    commits = vault.git.run("rev-list", "HEAD").decode().split()
-    return list(dict.fromkeys((*commits[:_COMMITS], *commits[-_COMMITS:])))
+def own_marks(vault: Vault) -> VaultMarks:
+    """Return by what the hub knows a vault."""
+    commits = vault.git.run("rev-list", f"--max-count={_COMMITS}", "HEAD").decode().split()
+    remotes = (vault.git.try_run("config", "--get-regexp", r"^remote\..*\.url$") or b"").decode().splitlines()
+    addresses = [url for line in remotes if not has_password(url := line.partition(" ")[2])]
+    return VaultMarks((str(vault.root), *addresses), tuple(commits))
 
 
-def own_vault(connection: HubConnection, commits: list[str]) -> OwnVault:
+def own_vault(connection: HubConnection, marks: VaultMarks) -> OwnVault:
     """Return this vault as the hub knows it. Raise Refused if it is not there, or if several have the same history."""
-    found = own_vaults(connection, commits)
+    found = own_vaults(connection, marks)
     if not found:
         raise Refused(
             "The hub does not know this vault, or your role may not read it.",
@@ -123,14 +133,12 @@ def own_vault(connection: HubConnection, commits: list[str]) -> OwnVault:
         )
     if len(found) > 1:
         names = ", ".join(one.vault for one in found)
-        raise Refused(
-            f"The hub has several vaults with this history: {names}.", "Its operator removes those that are copies."
-        )
+        raise Refused(f"The hub has several copies of this vault: {names}.", "Its operator removes all but one.")
     return found[0]
 
 
-def _own_or_none(connection: HubConnection, commits: list[str]) -> OwnVault | None:
-    found = own_vaults(connection, commits)
+def _own_or_none(connection: HubConnection, marks: VaultMarks) -> OwnVault | None:
+    found = own_vaults(connection, marks)
     return found[0] if len(found) == 1 else None
 
 

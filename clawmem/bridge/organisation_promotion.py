@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.bridge.organisation import ask_organisation, own_commits, own_vault
+from clawmem.bridge.organisation import ask_organisation, own_marks, own_vault
 from clawmem.errors import NotPermitted, Refused
 from clawmem.index.hub.organisation import (
     HubIdentity,
@@ -57,11 +57,11 @@ def promote_to_organisation(
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
     _check_promotable(placed, verdicts)
-    commits = own_commits(vault)
+    marks = own_marks(vault)
     gates = {one.gate: one.reason for one in verdicts}
 
     def work(connection: HubConnection) -> tuple[PromoteResult, dict[str, list[tuple[str, str]]], str]:
-        own = own_vault(connection, commits).vault
+        own = own_vault(connection, marks).vault
         done = ask_promotion(connection, own, fact.id, scope, fact.fact, gates)
         return PromoteResult(done[0], done[1], scope, done[2]), promoted_facts(connection, own), own
 
@@ -73,20 +73,20 @@ def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason:
     """Take a fact of this vault back from every scope that it was promoted to. Return from how many."""
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
-    commits = own_commits(vault)
+    marks = own_marks(vault)
 
     def work(connection: HubConnection) -> int:
-        return withdraw_promotions(connection, own_vault(connection, commits).vault, fact.id, reason)
+        return withdraw_promotions(connection, own_vault(connection, marks).vault, fact.id, reason)
 
     return ask_organisation(vault, work)
 
 
 def withdraw_what_ended(vault: Vault) -> tuple[str, ...]:
     """Withdraw the promoted facts of this vault that were retracted, revoked or redacted here. Return their ids."""
-    commits = own_commits(vault)
+    marks = own_marks(vault)
 
     def read(connection: HubConnection) -> tuple[str, dict[str, list[tuple[str, str]]]]:
-        found = own_vaults(connection, commits)
+        found = own_vaults(connection, marks)
         return (found[0].vault, promoted_facts(connection, found[0].vault)) if len(found) == 1 else ("", {})
 
     own, shared = ask_organisation(vault, read)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.bridge.organisation import ask_organisation, own_commits
+from clawmem.bridge.organisation import ask_organisation, own_marks
 from clawmem.bridge.organisation_promotion import withdraw_what_ended
 from clawmem.index.hub.organisation import identity, named_facts, own_vaults, redacted_among, shared_facts
 from clawmem.index.hub.search import HubFact
@@ -185,10 +185,10 @@ def _org(fact: Fact) -> str | None:
 
 def _read(vault: Vault, here: Mapping[str, PlacedFact], every: bool) -> _Offered:
     """Return what the hub offers, and the state of the copies, read in pages."""
-    commits, pairs = own_commits(vault), _pairs(here.values())
+    marks, pairs = own_marks(vault), _pairs(here.values())
 
     def first(connection: HubConnection) -> tuple[str, list[str], list[HubFact], set[tuple[str, str]]]:
-        own = [one.vault for one in own_vaults(connection, commits)]
+        own = [one.vault for one in own_vaults(connection, marks)]
         org = identity(connection).org
         return org, own, shared_facts(connection, own, not every, ("", ""), _PAGE), redacted_among(connection, pairs)
 

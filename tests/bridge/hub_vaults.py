@@ -44,7 +44,7 @@ class Hub:
     def member(self, role: str, rights: Mapping[str, Sequence[str]]) -> str:
         """Add a login role with rights by scope, and return its address."""
         with connect(self.database.address()) as owner:
-            owner.execute(f'CREATE ROLE "{role}" LOGIN IN ROLE clawmem_member')  # type: ignore[arg-type]
+            owner.execute(f'CREATE ROLE "{role}" LOGIN IN ROLE clawmem_member')
             owner.execute("INSERT INTO account (role_name, org) VALUES (%s, %s)", (role, ORG))
             for scope, may in rights.items():
                 owner.execute("INSERT INTO member VALUES (%s, %s, %s, %s)", (ORG, role, scope, [READ, *may]))
@@ -63,5 +63,5 @@ class Hub:
 
     def _run(self, role: str, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with connect(self.database.address(role)) as connection:
-            done = connection.execute(sql, values)  # type: ignore[arg-type]
+            done = connection.execute(sql, values)
             return done.fetchall() if done.description else []

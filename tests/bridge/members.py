@@ -46,7 +46,7 @@ class Member:
         ):
             code = run_plain(words)
             code = run(words) if code is None else code
-        printed, said = (one.buffer.getvalue().decode() for one in (out, err))  # type: ignore[attr-defined]
+        printed, said = (one.buffer.getvalue().decode() for one in (out, err))
         check_document(arguments, printed)
         return Result(code, printed, said)
 

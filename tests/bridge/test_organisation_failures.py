@@ -141,9 +141,9 @@ def test_a_hub_that_refuses(hub: Hub, ana: Member, change: str, back: str, why: 
     ana.keep("The gateway is written in Go.")
     alone = ana("recall", QUESTION)
     with hub.database.server.admin(hub.database.name) as admin:
-        admin.execute(change)  # type: ignore[arg-type]
+        admin.execute(change)
         done = ana("recall", QUESTION, "--org")
-        admin.execute(back)  # type: ignore[arg-type]
+        admin.execute(back)
     assert (done.code, done.out) == (4, alone.out), done
     assert why in done.err and done.err.count("\n") == 1, done.err
 
@@ -152,7 +152,7 @@ def test_a_read_only_replica_answers_and_changes_nothing(hub: Hub, ana: Member) 
     fact = ana.keep("The gateway listens on port 8123.")
     hub.take_in("alpha", "team-a", ana.root)
     with hub.database.server.admin() as admin:
-        admin.execute(f"ALTER DATABASE {hub.database.name} SET default_transaction_read_only = on")  # type: ignore[arg-type]
+        admin.execute(f"ALTER DATABASE {hub.database.name} SET default_transaction_read_only = on")
     assert [one["id"] for one in ana("org", "query", QUESTION, "--json").data["facts"]] == [fact]
     assert ana("recall", QUESTION, "--org").code == 0
     done = ana("org", "promote", fact)
@@ -184,9 +184,9 @@ def test_a_password_is_never_stored_or_shown(lone: Member, url: str) -> None:
     local = lone.root / ".git" / "clawmem" / "local.yaml"
     local.parent.mkdir(exist_ok=True)
     local.write_text(f"org:\n  url: {url!r}\n")
-    for words in (("org", "status"), ("recall", QUESTION, "--org"), ("config", "list"), ("doctor",)):
-        done = lone(*words)
-        assert PASSWORD not in done.out + done.err, (words, done)
+    for command in (["org", "status"], ["recall", QUESTION, "--org"], ["config", "list"], ["doctor"]):
+        done = lone(*command)
+        assert PASSWORD not in done.out + done.err, (command, done)
 
 
 def test_a_password_of_the_environment_is_used_and_not_shown(lone: Member) -> None:

@@ -31,6 +31,13 @@ class HubIdentity(NamedTuple):
     rights: Mapping[str, tuple[str, ...]]
 
 
+class VaultMarks(NamedTuple):
+    """By what the hub knows a vault: its folder and the addresses of its remotes, its last commits, newest first."""
+
+    addresses: tuple[str, ...]
+    commits: tuple[str, ...]
+
+
 class OwnVault(NamedTuple):
     """The vault of the caller as the hub knows it: its id and scope, and when it was last taken in."""
 
@@ -75,11 +82,14 @@ def identity(connection: HubConnection) -> HubIdentity:
     return HubIdentity(role, org, name, review, rights)
 
 
-def own_vaults(connection: HubConnection, commits: Sequence[str]) -> list[OwnVault]:
-    """Return the vaults at the hub that have the most of some commits; several, if they have equally many."""
-    rows = connection.execute("SELECT vault, known, scope, taken_at FROM vaults_with(%s)", (list(commits),)).fetchall()
-    most = max((known for _, known, _, _ in rows), default=0)
-    return [OwnVault(vault, scope, at and stamp(at)) for vault, known, scope, at in rows if known == most]
+def own_vaults(connection: HubConnection, marks: VaultMarks) -> list[OwnVault]:
+    """Return the vaults at the hub that are the one with these marks; several, if equally much speaks for them."""
+    rows = connection.execute(
+        "SELECT vault, scope, taken_at, certainty FROM my_own_vaults(%s, %s, %s)",
+        (list(marks.addresses), list(marks.commits), marks.commits[0] if marks.commits else ""),
+    ).fetchall()
+    most = rows[0][3] if rows else 0
+    return [OwnVault(vault, scope, at and stamp(at)) for vault, scope, at, certainty in rows if certainty == most]
 
 
 def ask_promotion(

@@ -142,13 +142,21 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     )
 $$;
 
--- The vaults that contain some commits, most of them first: which vault at the hub the caller's own one is.
-CREATE FUNCTION clawmem.vaults_with(commits text[]) RETURNS TABLE (vault text, known bigint, scope text, taken_at timestamptz)
+-- Which vault at the hub the caller's own one is: the one with one of its addresses, whose head is one of its commits, or
+-- that has its head. The commits that it began with say nothing: vaults may be made from one template.
+CREATE FUNCTION clawmem.my_own_vaults(addresses text[], commits text[], last_commit text)
+RETURNS TABLE (vault text, scope text, taken_at timestamptz, certainty integer)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT v.vault, count(*), v.scope, v.taken_at FROM clawmem.taken_commit t
-    JOIN clawmem.vault v ON v.org = t.org AND v.vault = t.vault
-    WHERE t.org = clawmem.my_org() AND t.vault = ANY (clawmem.my_vaults()) AND t.commit = ANY (commits)
-    GROUP BY v.vault, v.scope, v.taken_at ORDER BY count(*) DESC, v.vault
+    SELECT * FROM (
+        SELECT v.vault, v.scope, v.taken_at,
+               2 * (v.address = ANY (addresses))::integer
+               + (v.head = ANY (commits)
+                  OR EXISTS (SELECT FROM clawmem.taken_commit t
+                             WHERE t.org = v.org AND t.vault = v.vault AND t.commit = last_commit))::integer
+        FROM clawmem.vault v
+        WHERE v.org = clawmem.my_org() AND v.vault = ANY (clawmem.my_vaults())
+    ) AS judged (vault, scope, taken_at, certainty)
+    WHERE certainty > 0 ORDER BY certainty DESC, vault
 $$;
 
 -- A fact that its vault withdrew is shared with nobody, and its promotions are over. A deleted row says nothing: a worker
@@ -173,7 +181,17 @@ CREATE TRIGGER fact_is_retracted AFTER UPDATE ON clawmem.fact FOR EACH ROW
     WHEN (NEW.status = 'retracted' AND OLD.status IS DISTINCT FROM NEW.status OR NEW.record -> 'metadata' ? 'redacted')
     EXECUTE FUNCTION clawmem.end_promotions();
 
+-- A request that waits, or that was rejected, is seen by the vault's scope, by who asked, and by those who may decide it.
+ALTER POLICY member ON clawmem.promotion USING (
+    org = (SELECT clawmem.my_org()) AND (
+        vault = ANY ((SELECT clawmem.my_vaults())::text[])
+        OR asked_by = session_user
+        OR status = 'approved' AND scope = ANY ((SELECT clawmem.my_scopes())::text[])
+        OR clawmem.may('review', scope)
+    )
+);
+
 REVOKE ALL ON FUNCTION clawmem.ask_promotion, clawmem.promotions_to_decide, clawmem.decide_promotion,
-    clawmem.withdraw_promotions, clawmem.redacted_among, clawmem.vaults_with, clawmem.end_promotions FROM PUBLIC;
+    clawmem.withdraw_promotions, clawmem.redacted_among, clawmem.my_own_vaults, clawmem.end_promotions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION clawmem.ask_promotion, clawmem.promotions_to_decide, clawmem.decide_promotion,
-    clawmem.withdraw_promotions, clawmem.redacted_among, clawmem.vaults_with TO clawmem_member;
+    clawmem.withdraw_promotions, clawmem.redacted_among, clawmem.my_own_vaults TO clawmem_member;
