@@ -56,6 +56,9 @@ BREAKS = {
         "from clawmem.memory.writing import writing",
         "clawmem.memory.sync.complete_merges -> clawmem.memory.writing",
     ),
+    "the bridge speaks to PostgreSQL": Break(
+        "hub", "bridge/worker.py", "import psycopg", "clawmem.bridge is not allowed to import psycopg"
+    ),
     "a module nobody placed": Break("house", "helpers.py", "", "helpers"),
     "the model reads files": Break(
         "pure", "model/facts/fact.py", "import pathlib", "clawmem.model.facts.fact -> pathlib"

@@ -16,7 +16,7 @@ from clawmem.index.hub.rows import (
     SHARED,
     UNSHARED,
     LogRow,
-    Taken,
+    TakenCommit,
     fact_row,
     link_rows,
 )
@@ -38,7 +38,7 @@ class Fold:
         self._scope = scope
         self._facts: dict[str, _Fact] = {}
         self._entities: dict[str, LogRow] = {}
-        self._commits: dict[str, Taken] = {}
+        self._commits: dict[str, TakenCommit] = {}
 
     def take(self, row: LogRow) -> None:
         """Take in the next row. A row whose body was emptied tells nothing, and a later one replaces what it did."""
@@ -54,7 +54,7 @@ class Fold:
             return
         elif row.kind == COMMIT:
             body = row.body
-            self._commits[row.subject] = Taken(body["author"], body["at"], body["subject"], body["parents"])
+            self._commits[row.subject] = TakenCommit(body["author"], body["at"], body["subject"], body["parents"])
         elif row.kind == FACT:
             known = self._facts.get(row.subject)
             self._facts[row.subject] = _Fact(row.body, row.commit or "", known.scopes if known else (self._scope,))
@@ -96,8 +96,8 @@ class Fold:
             "author": _authors(self._commits.values()),
         }  # fmt: skip
 
-    def _taken(self, commit: str) -> Taken:
-        return self._commits.get(commit, Taken("", "1970-01-01T00:00:00Z", ""))
+    def _taken(self, commit: str) -> TakenCommit:
+        return self._commits.get(commit, TakenCommit("", "1970-01-01T00:00:00Z", ""))
 
 
 def folded(scope: str, rows: Iterable[LogRow]) -> Fold:
@@ -108,7 +108,7 @@ def folded(scope: str, rows: Iterable[LogRow]) -> Fold:
     return state
 
 
-def _authors(commits: Iterable[Taken]) -> dict[tuple[Any, ...], dict[str, Any]]:
+def _authors(commits: Iterable[TakenCommit]) -> dict[tuple[Any, ...], dict[str, Any]]:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for one in commits:
         row = found.setdefault((one.author,), {"author": one.author, "commits": 0, "last_at": one.at})

@@ -11,7 +11,7 @@ from clawmem.errors import ClawmemError
 from clawmem.index.hub.intake import Batch
 from clawmem.index.hub.rows import COMMIT, ENTITY, ENTITY_GONE, FACT, FACT_GONE, UNREADABLE, LogRow, written
 from clawmem.model.facts.codec import fact_to_record
-from clawmem.model.history.steps import CommitInfo, Step
+from clawmem.model.history.steps import CommitInfo, HistoryStep
 from clawmem.model.records.entity import name_of_path
 from clawmem.vault.exchange.mirror import BlobReader, FileChange, Mirror
 from clawmem.vault.strict_yaml import parse_yaml
@@ -43,7 +43,7 @@ class Reading:
         self._known_ids = known_ids
         self._rows: list[LogRow] = []
 
-    def batches(self, steps: Sequence[Step]) -> Iterator[Batch]:
+    def batches(self, steps: Sequence[HistoryStep]) -> Iterator[Batch]:
         """Yield the rows of the log for some steps. Each step is in one batch, and the last batch ends with the last.
 
         The next batch is read after the one before was written, because a file that could not be read is compared
@@ -151,7 +151,7 @@ class _Versions:
         return data
 
 
-def _pairs(step: Step) -> Iterator[tuple[str, str | None]]:
+def _pairs(step: HistoryStep) -> Iterator[tuple[str, str | None]]:
     """Yield what is compared for a step: the commits of the other side with their first parents, then the step."""
     for one in step.merged:
         yield one.commit, next(iter(one.parents), None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.bridge.intake import Reading
 from clawmem.errors import ClawmemError, Locked
-from clawmem.index.hub.connect import HubAddress, check_version, connect, hub_errors
+from clawmem.index.hub.connect import HubAddress, HubErrors, check_version, connect
 from clawmem.index.hub.intake import (
     VaultRow,
     facts_at,
@@ -42,7 +42,7 @@ class WorkerOptions(NamedTuple):
     org: str | None = None
 
 
-class Taken(NamedTuple):
+class VaultReport(NamedTuple):
     """What one look at a vault did. `busy` says that another worker was at it; `problem` why the look failed."""
 
     org: str
@@ -57,9 +57,9 @@ class Taken(NamedTuple):
     problem: str | None = None
 
 
-def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[Taken]:
+def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[VaultReport]:
     """Look at every vault once, and yield what was done. Raise ClawmemError if the hub cannot be used."""
-    with hub_errors(address), connect(address) as connection:
+    with HubErrors(address), connect(address) as connection:
         connection.autocommit = True
         check_version(connection)
         start = _now(connection)
@@ -67,7 +67,7 @@ def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[Taken]:
             yield look_at(connection, row, options)
 
 
-def work_on(address: HubAddress, options: WorkerOptions, every: float) -> Iterator[Taken | ClawmemError]:
+def work_on(address: HubAddress, options: WorkerOptions, every: float) -> Iterator[VaultReport | ClawmemError]:
     """Look at every vault again and again, every so many seconds, without an end.
 
     Yield what was done where anything was, and the error if the hub could not be used; it is tried again then.
@@ -80,30 +80,30 @@ def work_on(address: HubAddress, options: WorkerOptions, every: float) -> Iterat
         time.sleep(every)
 
 
-def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) -> Taken:
+def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) -> VaultReport:
     """Take in the new commits of one vault. A failure of git or of a file is recorded, and other vaults go on."""
     mirror = options.open_mirror(options.folder / f"{row.org}-{row.vault}")
     try:
         with mirror.locked(0):
             done = _take_in_new(connection, row, mirror, options)
     except Locked:
-        return Taken(row.org, row.vault, row.address, row.head, busy=True)
+        return VaultReport(row.org, row.vault, row.address, row.head, busy=True)
     except ClawmemError as problem:
         set_problem(connection, row, problem.message)
-        return Taken(row.org, row.vault, row.address, row.head, problem=problem.message)
+        return VaultReport(row.org, row.vault, row.address, row.head, problem=problem.message)
     if not done.busy:
         set_problem(connection, row, None)
     return done
 
 
-def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, options: WorkerOptions) -> Taken:
+def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, options: WorkerOptions) -> VaultReport:
     # The row may be older than the lock.
     current = read_vault(connection, row.org, row.vault)
     if current is None:
         mirror.forget()
-        return Taken(row.org, row.vault, row.address, busy=True)
+        return VaultReport(row.org, row.vault, row.address, busy=True)
     row = current
-    done = Taken(row.org, row.vault, row.address, row.head)
+    done = VaultReport(row.org, row.vault, row.address, row.head)
     head = mirror.fetch(row.address, options.fetch_seconds)
     if head is None or head == row.head:
         return done
@@ -125,14 +125,14 @@ def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, optio
     return done._replace(commits=len(commits))
 
 
-def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, head: str) -> Taken:
+def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, head: str) -> VaultReport:
     """Follow a rewritten history: everything of the vault is replaced in one transaction."""
     commits = mirror.commits(None, head)
     with mirror.blobs() as reader:
         reading = Reading(mirror, reader, lambda path: facts_at(connection, row, path))
         batches = (batch.rows for batch in reading.batches(steps_between(None, commits)))
         written = take_in_again(connection, row, head, batches)
-    done = Taken(row.org, row.vault, row.address, row.head)
+    done = VaultReport(row.org, row.vault, row.address, row.head)
     if written is None:
         return done._replace(busy=True)
     return done._replace(head=head, commits=len(commits), rows=written.rows, facts=written.facts, rewritten=True)

@@ -7,12 +7,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from clawmem.bridge.worker import Taken, WorkerOptions, work_on, work_once
+from clawmem.bridge.worker import VaultReport, WorkerOptions, work_on, work_once
 from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.hub import operator
-from clawmem.index.hub.connect import FROM_ENVIRONMENT, HubAddress, ask, connect, hub_address, hub_errors
+from clawmem.index.hub.connect import FROM_ENVIRONMENT, HubAddress, HubErrors, ask, connect, hub_address
 from clawmem.index.hub.migrations import known_migrations, migrate
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted, visible
@@ -165,7 +165,7 @@ def worker(
     return Answer(data, lines, notices, PARTIAL if failed else DONE, is_report=True)
 
 
-def _events(found: Iterator[Taken | ClawmemError], now: Callable[[], datetime]) -> Iterator[dict[str, Any]]:
+def _events(found: Iterator[VaultReport | ClawmemError], now: Callable[[], datetime]) -> Iterator[dict[str, Any]]:
     for one in found:
         if isinstance(one, ClawmemError):
             yield {"event": "hub", "at": stamp(now()), "problem": one.message}
@@ -173,7 +173,7 @@ def _events(found: Iterator[Taken | ClawmemError], now: Callable[[], datetime]) 
             yield {"event": "vault", "at": stamp(now()), **_taken(one)}
 
 
-def _taken(one: Taken) -> dict[str, Any]:
+def _taken(one: VaultReport) -> dict[str, Any]:
     return one._asdict()
 
 
@@ -262,7 +262,7 @@ def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
     address = _address(call, hub)
     written: list[str] = []
     if vacuum:
-        with hub_errors(address), connect(address) as connection:
+        with HubErrors(address), connect(address) as connection:
             connection.autocommit = True
             written += vacuum_fully(connection)
     found = ask(address, _LONG, lambda connection: find_text(connection, text))

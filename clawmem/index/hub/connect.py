@@ -31,8 +31,9 @@ _SECONDS_TO_CONNECT = 10.0
 _INSTALL = "Install the extra: pip install 'clawmem-vault[hub]'."
 # Classes and codes of SQLSTATE, see appendix A of PostgreSQL's manual.
 _NO_RIGHT, _READ_ONLY, _NO_TABLE, _NO_SCHEMA, _NO_FUNCTION = "42501", "25006", "42P01", "3F000", "42883"
+# An error of the connection itself has no code.
+_NO_CONNECTION_LEFT = ("too many connections", "too many clients", "remaining connection slots")
 _TOO_MANY, _CANCELED, _LOCKED = "53300", "57014", "55P03"
-_FULL = ("too many connections", "too many clients", "connection slots are reserved")
 
 
 class HubAddress(NamedTuple):
@@ -107,7 +108,7 @@ def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statem
     """Open a connection. `to_connect` and `statement` are limits in seconds; 0 is none.
 
     `with` on it commits at the end, or rolls back after an exception, and closes it. Errors of psycopg that come later
-    are not translated: see `hub_errors`.
+    are not translated: see `HubErrors`.
     """
     try:
         import psycopg
@@ -132,7 +133,7 @@ def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statem
     return connection
 
 
-class hub_errors:
+class HubErrors:
     """Translate errors of psycopg inside the context into those of clawmem."""
 
     def __init__(self, address: HubAddress) -> None:
@@ -190,8 +191,7 @@ def hub_error(address: HubAddress, problem: BaseException) -> BaseException:
         return HubUnavailable(
             "The hub is a read-only replica or in recovery; nothing was changed.", "Connect to its primary server."
         )
-    # A failure to connect has no code.
-    if code == _TOO_MANY or (not code and any(one in words for one in _FULL)):
+    if code == _TOO_MANY or any(sign in words for sign in _NO_CONNECTION_LEFT):
         return HubUnavailable(f"The hub has no free connection: {words}.", "Try again later.")
     if code in (_CANCELED, _LOCKED):
         return _too_slow(address)
@@ -215,7 +215,7 @@ def _too_slow(address: HubAddress) -> HubUnavailable:
 
 def _scrubbed(address: HubAddress, words: str) -> str:
     """Return the first line of a message without a password."""
-    first = words.strip().split("\n")[0].strip().rstrip(".")
+    first = words.strip().split("\n")[0].rpartition("FATAL:")[2].removeprefix("connection failed:").strip().rstrip(".")
     try:
         password = "" if address.url == FROM_ENVIRONMENT else str(_parsed(address.url).get("password", ""))
     except InvalidInput:

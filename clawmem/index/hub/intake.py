@@ -19,7 +19,7 @@ from clawmem.index.hub.rows import (
     FACT_GONE,
     REWRITTEN,
     LogRow,
-    Taken,
+    TakenCommit,
     fact_row,
     link_rows,
 )
@@ -181,17 +181,17 @@ def _write(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) -> 
     commits = {one.subject: _taken(one.body) for one in rows if one.kind == COMMIT}
     _put_commits(connection, row, commits)
     facts: dict[str, LogRow] = {}
-    gone: list[tuple[str, str]] = []
+    gone: list[tuple[str, str | None]] = []
     entities: dict[str, LogRow] = {}
     for one in rows:
         if one.kind == FACT:
             facts[one.subject] = one
-        elif one.kind == FACT_GONE:
-            # A fact that moved to another file stays.
-            if one.subject in facts and facts[one.subject].body["path"] == one.body["path"]:
-                del facts[one.subject]
-            if one.subject not in facts:
-                gone.append((one.subject, one.body["path"]))
+        elif one.kind == FACT_GONE and one.subject not in facts:
+            gone.append((one.subject, one.body["path"]))
+        elif one.kind == FACT_GONE and facts[one.subject].body["path"] == one.body["path"]:
+            # The table may have it at another path still, from before this batch.
+            del facts[one.subject]
+            gone.append((one.subject, None))
         elif one.kind in (ENTITY, ENTITY_GONE):
             entities[one.subject] = one
     _remove_facts(connection, row, gone)
@@ -209,7 +209,7 @@ def _append(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) ->
     )
 
 
-def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, Taken]) -> None:
+def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, TakenCommit]) -> None:
     rows = [
         {"commit": name, "number": number, "parent": next(iter(one.parents), None), "at": one.at, "author": one.author,
          "subject": one.subject}
@@ -270,13 +270,15 @@ def _vector_of_other_claim(connection: HubConnection) -> str:
     return ", embedding = CASE WHEN f.claim = excluded.claim THEN f.embedding END" if found is not None else ""
 
 
-def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple[str, str]]) -> None:
-    """Remove facts that are in a file no more, with their links; a promotion of one is withdrawn."""
+def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple[str, str | None]]) -> None:
+    """Remove facts that are at a path no more (None: wherever they are), with their links; a promotion of one is
+    withdrawn."""
     if not gone:
         return
     removed = connection.execute(
         "DELETE FROM clawmem.fact f USING unnest(%s::text[], %s::text[]) AS g (id, path)"
-        " WHERE f.org = %s AND f.vault = %s AND f.id = g.id AND f.path = g.path RETURNING f.id",
+        " WHERE f.org = %s AND f.vault = %s AND f.id = g.id AND f.path = coalesce(g.path, f.path)"
+        " RETURNING f.id",
         ([fact_id for fact_id, _ in gone], [path for _, path in gone], row.org, row.vault),
     ).fetchall()
     ids = [fact_id for (fact_id,) in removed]
@@ -306,8 +308,8 @@ def _put_entities(connection: HubConnection, row: VaultRow, entities: Mapping[st
     )
 
 
-def _taken(body: Mapping[str, Any]) -> Taken:
-    return Taken(body["author"], body["at"], body["subject"], tuple(body["parents"]))
+def _taken(body: Mapping[str, Any]) -> TakenCommit:
+    return TakenCommit(body["author"], body["at"], body["subject"], tuple(body["parents"]))
 
 
 __all__ = [

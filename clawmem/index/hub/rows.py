@@ -27,7 +27,7 @@ class LogRow(NamedTuple):
     body: Mapping[str, Any]
 
 
-class Taken(NamedTuple):
+class TakenCommit(NamedTuple):
     """A commit as the log has it: its author as `Name <address>`, its time (UTC, to the second), and its subject."""
 
     author: str
@@ -36,7 +36,7 @@ class Taken(NamedTuple):
     parents: Sequence[str] = ()
 
 
-def fact_row(fact_id: str, scope: str, scopes: Sequence[str], body: Mapping[str, Any], commit: str, taken: Taken) -> dict[str, Any]:  # fmt: skip # noqa: E501
+def fact_row(fact_id: str, scope: str, scopes: Sequence[str], body: Mapping[str, Any], commit: str, taken: TakenCommit) -> dict[str, Any]:  # fmt: skip # noqa: E501
     """Return the columns of `fact` for a row of the log about it, without `org` and `vault`."""
     record = body["record"]
     fact = fact_from_record(record)

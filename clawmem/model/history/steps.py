@@ -16,7 +16,7 @@ class CommitInfo(NamedTuple):
     subject: str
 
 
-class Step(NamedTuple):
+class HistoryStep(NamedTuple):
     """One step to the next state: `commit` is compared with `before` (None: nothing).
 
     `merged` are the other commits that come in with it, parents before children: those of the other side of a merge.
@@ -27,7 +27,7 @@ class Step(NamedTuple):
     merged: tuple[CommitInfo, ...]
 
 
-def steps_between(old: str | None, commits: Sequence[CommitInfo]) -> tuple[Step, ...]:
+def steps_between(old: str | None, commits: Sequence[CommitInfo]) -> tuple[HistoryStep, ...]:
     """Return the steps from `old` (None: from nothing) to the last of some commits.
 
     `commits` are all that the last one has and `old` has not, parents before children, and `old` is an ancestor of the
@@ -51,7 +51,7 @@ def steps_between(old: str | None, commits: Sequence[CommitInfo]) -> tuple[Step,
     for one in line:
         new = _not_taken(one, known, taken)
         merged = sorted((known[name] for name in new if name != one.commit), key=lambda each: place[each.commit])
-        steps.append(Step(one, before, tuple(merged)))
+        steps.append(HistoryStep(one, before, tuple(merged)))
         before = one.commit
     return tuple(steps)
 
