@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.measure import environment
 from benchmarks.retrieval import (
@@ -27,7 +28,7 @@ from benchmarks.retrieval import (
     scored,
     table,
 )
-from clawmem.index.hub.connect import HubConnection, connect
+from clawmem.index.hub.connect import connect
 from clawmem.index.hub.search import HubQuestion, search_facts
 from clawmem.index.hub.vectors import fill_vectors
 from clawmem.index.refresh.refresh import open_index
@@ -46,6 +47,9 @@ from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
 from tests.hub.rows import add_facts, add_scope
 from tests.hub.server import Server, make_template, new_database, running_server
+
+if TYPE_CHECKING:
+    from clawmem.index.hub.connect import HubConnection
 
 _MOST = max(DEPTHS)
 _NO_NAME = re.compile(r"[^a-z0-9]+")

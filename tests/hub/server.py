@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
@@ -137,9 +137,9 @@ def _roles(admin: psycopg.Connection[tuple[object, ...]]) -> set[object]:
 
 
 @contextmanager
-def running_server(shared: Path) -> Iterator[Server]:
+def running_server(shared: Path, settings: Mapping[str, str] = {}, programs: Path | None = None) -> Iterator[Server]:
     """Start a server; end it after. `shared` is a folder of this run, for the data folder that is copied."""
-    programs, user = programs_or_skip(), _user()
+    programs, user = programs or programs_or_skip(), _user()
     # A folder of its own: those of pytest are closed to other users, and the name of a socket has few characters.
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     if user is not None:
@@ -150,7 +150,7 @@ def running_server(shared: Path) -> Iterator[Server]:
         _own(data, user)
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
-                [programs / "postgres", "-D", data, "-k", folder, *_options()],
+                [programs / "postgres", "-D", data, "-k", folder, *_options(settings)],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=user, cwd=folder,
             )  # fmt: skip
         atexit.register(process.kill)
@@ -220,8 +220,8 @@ def _fresh_data(programs: Path, user: int | None, shared: Path) -> Path:
     return made
 
 
-def _options() -> list[str]:
-    return [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+def _options(more: Mapping[str, str] = {}) -> list[str]:
+    return [word for name, value in {**_SETTINGS, **more}.items() for word in ("-c", f"{name}={value}")]
 
 
 def _copy_owned(source: str, target: str) -> None:

@@ -35,8 +35,9 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     FROM unnest(tsvector_to_array(to_tsvector('english', forms))) AS lexeme
 $$;
 
--- How common words are among `total` facts. A word of the planner's list of common words is counted by it; any other
--- is counted among what the role may read, up to `most`, so that nothing shows whether others have a rare word.
+-- In how many of the organisation's `total` facts words are, up to `most`. A word that the planner lists with more than
+-- half of that is taken as common; any other is counted among what the role may read, so that nothing shows whether
+-- others have a rare word.
 CREATE FUNCTION clawmem.word_counts(of_org text, of_scopes text[], asked text[], total bigint, most integer)
 RETURNS bigint[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan AS $$
@@ -48,20 +49,21 @@ DECLARE
     found bigint;
     counts bigint[] := '{}';
 BEGIN
-    SELECT jsonb_object_agg(lexeme, freq) INTO common
+    SELECT jsonb_object_agg(lexeme, freq * total) INTO common
     FROM pg_stats s, unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) AS listed (lexeme, freq)
     WHERE s.schemaname = 'clawmem' AND s.tablename = 'fact_' || of_org AND s.attname = 'text_search'
-        AND freq * total > most AND lexeme = ANY (tsvector_to_array(to_tsvector('english', array_to_string(asked, ' '))));
+        AND freq * total > most / 2
+        AND lexeme = ANY (tsvector_to_array(to_tsvector('english', array_to_string(asked, ' '))));
     FOREACH word IN ARRAY asked LOOP
-        SELECT max((common ->> lexeme)::double precision) INTO known
+        SELECT sum((common ->> lexeme)::double precision) INTO known
         FROM unnest(tsvector_to_array(to_tsvector('english', word))) AS lexeme;
         IF known IS NOT NULL THEN
-            found := known * total;
+            found := known;
         ELSE
             query := clawmem.word_query(word);
             SELECT count(*) INTO found FROM (
                 SELECT FROM clawmem.fact f
-                WHERE f.org = of_org AND f.text_search @@ query AND f.scopes && of_scopes LIMIT most
+                WHERE f.org = of_org AND f.text_search @@ query AND (f.scopes && of_scopes) IS TRUE LIMIT most
             ) AS counted;
         END IF;
         counts := counts || found;
@@ -74,12 +76,14 @@ END $$;
 -- `score` is BM25 (Robertson and Zaragoza 2009, k1 = 1.2, b = .75) as for a word that is there once, times what ts_rank
 -- says of how often it is there: 1 for once, more for several times. (ts_rank divides by the number of forms.)
 -- `share` is the part of the question's words that the fact has, by the same weights. At most `looked_at` facts are
--- ranked: those with the rarest words, as far as they are not too many together.
-CREATE FUNCTION clawmem.facts_by_words(asked text[], most integer, looked_at integer DEFAULT 4000)
+-- taken from each step: those with one of the rare words; if these are few, those with all common words, and then those
+-- with the rarest of them.
+CREATE FUNCTION clawmem.facts_by_words(asked text[], most integer, looked_at integer DEFAULT 2000)
 RETURNS TABLE (vault text, id text, score double precision, share double precision)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
+    enough CONSTANT integer := 20;
     of_org CONSTANT text := clawmem.my_org();
     of_scopes CONSTANT text[] := clawmem.my_scopes();
     words tsquery[];
@@ -88,73 +92,68 @@ DECLARE
     whole double precision;
     total bigint;
     together bigint := 0;
-    narrow tsquery;
-    narrow_words integer := 0;
-    queries tsquery[] := '{}';
-    query tsquery;
-    at integer;
+    place integer;
+    rare tsquery;
+    every tsquery; -- all of the common words
+    rarest tsquery; -- of the common words
+    steps tsquery[];
+    step tsquery;
+    candidates tid[] := '{}';
 BEGIN
-    SELECT array_agg(q ORDER BY place), array_agg(word ORDER BY place) INTO words, asked
-    FROM unnest(asked) WITH ORDINALITY AS given (word, place), clawmem.word_query(word) AS q WHERE q IS NOT NULL;
+    SELECT array_agg(q ORDER BY place_of), array_agg(word ORDER BY place_of) INTO words, asked
+    FROM unnest(asked) WITH ORDINALITY AS given (word, place_of), clawmem.word_query(word) AS q WHERE q IS NOT NULL;
     IF words IS NULL OR of_org IS NULL THEN
         RETURN;
     END IF;
     SELECT greatest(reltuples, 0) INTO total FROM pg_class
     WHERE oid = to_regclass(format('clawmem.%I', 'fact_' || of_org));
-    IF total < looked_at THEN -- never analysed, or so few that counting costs little
+    IF total < 10 * looked_at THEN -- never analysed, or so few that counting costs little
         SELECT count(*) INTO total FROM (SELECT FROM clawmem.fact f WHERE f.org = of_org LIMIT 10 * looked_at) AS counted;
     END IF;
-    counts := clawmem.word_counts(of_org, of_scopes, asked, total, greatest(2000, (total / 10)::integer));
-    SELECT array_agg(ln(1 + (greatest(100 + total - n, 0) + 0.5) / (n + 0.5)) ORDER BY place),
-           sum(ln(1 + (greatest(100 + total - n, 0) + 0.5) / (n + 0.5)))
-    INTO weights, whole FROM unnest(counts) WITH ORDINALITY AS counted (n, place);
+    counts := clawmem.word_counts(of_org, of_scopes, asked, total, 2 * looked_at);
+    SELECT array_agg(weight ORDER BY place_of), sum(weight) INTO weights, whole
+    FROM unnest(counts) WITH ORDINALITY AS counted (n, place_of),
+         ln(1 + (greatest(100 + total - n, 0) + 0.5) / (n + 0.5)) AS weight;
 
-    -- From the rarest words to all: the first query with enough facts counts.
-    FOR at IN SELECT place FROM unnest(counts) WITH ORDINALITY AS counted (n, place) WHERE n > 0 ORDER BY n LOOP
-        IF narrow IS NOT NULL AND together + counts[at] > looked_at THEN
-            EXIT;
+    FOR place IN
+        SELECT place_of FROM unnest(counts) WITH ORDINALITY AS counted (n, place_of) WHERE n > 0 ORDER BY n
+    LOOP
+        together := together + counts[place];
+        IF together <= looked_at THEN
+            rare := coalesce(rare || words[place], words[place]);
+        ELSE
+            rarest := coalesce(rarest, words[place]);
+            every := coalesce(every && words[place], words[place]);
         END IF;
-        narrow := CASE WHEN narrow IS NULL THEN words[at] ELSE narrow || words[at] END;
-        together := together + counts[at];
-        narrow_words := narrow_words + 1;
     END LOOP;
-    IF narrow IS NULL THEN
-        RETURN;
-    END IF;
-    SELECT array_agg(w) INTO words FROM unnest(words, counts) AS each (w, n) WHERE n > 0;
-    SELECT array_agg(w) INTO weights FROM unnest(weights, counts) AS each (w, n) WHERE n > 0;
-    IF together > looked_at AND cardinality(words) > 1 THEN
-        -- The rarest word alone is in too many: first those that have another one of the words, too.
-        SELECT narrow && string_agg(w::text, ' | ')::tsquery INTO query FROM unnest(words) AS w WHERE w <> narrow;
-        queries := ARRAY[query, narrow];
-    ELSE
-        queries := ARRAY[narrow];
-    END IF;
-    FOREACH query IN ARRAY queries LOOP
-        RETURN QUERY
-        WITH candidate AS MATERIALIZED (
-            SELECT f.vault, f.id, f.text_search, length(f.text_search) AS size
-            FROM clawmem.fact f
-            WHERE f.org = of_org AND f.text_search @@ query AND f.scopes && of_scopes
+    steps := array_remove(ARRAY[rare, every, rarest], NULL);
+    FOREACH step IN ARRAY steps LOOP
+        -- `IS TRUE` keeps the planner from reading the index of scopes, whose lists are long.
+        SELECT candidates || coalesce(array_agg(f.place), '{}') INTO candidates FROM (
+            SELECT f.ctid AS place FROM clawmem.fact f
+            WHERE f.org = of_org AND f.text_search @@ step AND (f.scopes && of_scopes) IS TRUE
                 AND f.status IN ('active', 'archived')
             LIMIT looked_at
-        ), average AS (
-            SELECT greatest(avg(size), 1) AS size FROM candidate
-        ), ranked AS (
-            SELECT c.vault, c.id, c.size,
-                   array(SELECT ts_rank('{0,0,0.6,1}', c.text_search, w) * (numnode(w) + 1) / 1.2158542 FROM unnest(words) AS w) AS had
-            FROM candidate c
-        )
-        SELECT r.vault, r.id, summed.score * 2.2 / (1.3 + 0.9 * r.size / average.size), summed.share / whole
-        FROM ranked r, average,
-             LATERAL (
-                 SELECT sum(weight * rank) AS score, sum(weight) FILTER (WHERE rank > 0) AS share
-                 FROM unnest(r.had, weights) AS each (rank, weight)
-             ) AS summed
-        ORDER BY 3 DESC, 1, 2
-        LIMIT most;
-        EXIT WHEN FOUND;
+        ) AS f;
+        EXIT WHEN cardinality(candidates) >= enough;
     END LOOP;
+    RETURN QUERY
+    WITH candidate AS MATERIALIZED (
+        SELECT f.vault, f.id, f.text_search, length(f.text_search) AS size
+        FROM clawmem.fact f WHERE f.org = of_org AND f.ctid = ANY (candidates) -- of one partition, in one snapshot
+    ), average AS (
+        SELECT greatest(avg(size), 1) AS size FROM candidate
+    )
+    SELECT c.vault, c.id, summed.score * 2.2 / (1.3 + 0.9 * c.size / average.size), summed.share / whole
+    FROM candidate c, average,
+         LATERAL (
+             SELECT sum(weight * rank) AS score, sum(weight) FILTER (WHERE rank > 0) AS share
+             FROM unnest(words, weights) AS each (word, weight),
+                  LATERAL (SELECT ts_rank('{0,0,0.6,1}', c.text_search, word) * (numnode(word) + 1) / 1.2158542)
+                      AS ranked (rank)
+         ) AS summed
+    ORDER BY 3 DESC, 1, 2
+    LIMIT most;
 END $$;
 
 -- The facts whose meaning is closest to a vector. `score` is the cosine above that of facts taken without a choice, with
