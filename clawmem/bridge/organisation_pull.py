@@ -38,6 +38,7 @@ _OWN_FIELDS = ("access_count", "last_accessed")
 _REDACTED = "redacted"
 REDACTED_THERE = "redacted in the vault of its origin"
 WITHDRAWN_THERE = "withdrawn at the organisation"
+DISCONNECTED = "the vault left the organisation"
 
 
 class PullPlan(NamedTuple):
@@ -101,6 +102,16 @@ def pull(vault: Vault, caller: Caller, every: bool = False, may_redact: bool = F
     return PullResult(
         offered.org, added, changed, retracted, done, left, plan.refused, withdrawn, commit, tuple(notices)
     )
+
+
+def retract_copies(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], str | None]:
+    """Retract every pulled fact, of any organisation, in one commit. Return their ids and the commit."""
+    with writing(vault, caller, PURPOSE) as work:
+        here = [one for one in _copies(work.index).values() if one.fact.status != RETRACTED]
+        moment = stamp(caller.now)
+        gone = tuple(PlacedFact(_retracted(one.fact, DISCONNECTED, moment), one.entity) for one in here)
+        commit = _commit(work, "all", PullPlan(retracted=gone)) if gone else None
+        return tuple(one.fact.id for one in gone), commit
 
 
 def plan_pull(

@@ -15,13 +15,12 @@ from clawmem.model.records.entity import ITEMS
 if TYPE_CHECKING:
     from clawmem.memory.scope import WriteScope
 
-# What a pull itself does, and what changes no statement.
-_ALLOWED = frozenset(("org-pull", "org-disconnect"))
+_PULL = "org-pull"
 
 
 def check_pulled(work: WriteScope, changes: Sequence[Change], purpose: str) -> None:
     """Raise Refused if a change alters, moves or removes a pulled fact. How often it was used may change."""
-    if purpose in _ALLOWED:
+    if purpose == _PULL:
         return
     for change in changes:
         for path, data in change.writes.items():

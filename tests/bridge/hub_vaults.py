@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.index.hub.connect import connect
-from tests.hub.hubs import make_worker, work
+from tests.hub.hubs import make_worker, verified, work
 from tests.hub.server import ORG, Database
 
 READ, PROMOTE, REVIEW = "read", "promote", "review"
@@ -60,6 +60,7 @@ class Hub:
             scope,
         )
         work(self.database, self._folder)
+        verified(self.database)
 
     def _run(self, role: str, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with connect(self.database.address(role)) as connection:

@@ -219,5 +219,15 @@ def test_status_shows_rights_and_promotions(hub: Hub, ana: Member) -> None:
     assert data["vault"]["vault"] == "alpha" and data["promotions"] == [
         {"fact": fact, "scope": "organisation", "status": "approved"}
     ]
-    assert ana("org", "disconnect").code == 0
+    assert ana("org", "disconnect").out == "disconnected\n"
     assert "connected to no organisation" in ana("org", "status").err
+
+
+def test_who_leaves_may_retract_the_copies(hub: Hub, ana: Member, ben: Member) -> None:
+    fact = promoted(hub, ana)
+    own = ben.keep("The gateway is written in Go.")
+    assert ben("org", "pull").code == 0
+    assert ben("org", "disconnect", "--retract", "--json").data["retracted"] == [fact]
+    assert own in ben("list").out and fact not in ben("list").out
+    again = ben("org", "disconnect", "--retract", "--json").data
+    assert (again["disconnected"], again["commit"]) == (False, None)

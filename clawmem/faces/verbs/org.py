@@ -18,7 +18,7 @@ from clawmem.bridge.organisation_promotion import (
     withdraw_from_organisation,
     withdraw_what_ended,
 )
-from clawmem.bridge.organisation_pull import PullResult
+from clawmem.bridge.organisation_pull import PullResult, retract_copies
 from clawmem.bridge.organisation_pull import pull as pull_act
 from clawmem.bridge.organisation_search import query_organisation
 from clawmem.errors import DONE, PARTIAL, IncompleteAnswer, InvalidInput
@@ -47,11 +47,16 @@ def connect(call: Call, url: str) -> Answer:
     return Answer(data, [f"connected to {who.name} ({who.org}) at {address.shown()} as {who.role}"], is_report=True)
 
 
-def disconnect(call: Call) -> Answer:
-    """Remove the address from this machine. Facts that were pulled stay, labelled, until they are retracted there."""
-    had = disconnect_organisation(call.runtime.vault(), call.runtime.caller())
-    line = "disconnected" if had else "the vault was connected to no organisation"
-    return Answer({"disconnected": had}, [line], is_report=True)
+def disconnect(call: Call, retract: bool) -> Answer:
+    """Remove the address from this machine. Facts that were pulled stay, labelled; with --retract, they are retracted
+    in one commit."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    had = disconnect_organisation(vault, caller)
+    retracted, commit = retract_copies(vault, caller) if retract else ((), None)
+    lines = ["disconnected" if had else "the vault was connected to no organisation"]
+    lines += [f"retracted {counted(len(retracted), 'pulled fact')}"] if retract else []
+    data = {"disconnected": had, "retracted": list(retracted), "commit": commit}
+    return Answer(data, lines, is_report=True)
 
 
 def status(call: Call) -> Answer:
@@ -153,6 +158,11 @@ def pull(call: Call, every: bool, yes: bool) -> Answer:
 def review(call: Call, action: str, promotion: int | None, status: str, reason: str | None) -> Answer:
     """List the promotions that you may decide or asked for, or approve or reject one. To reject an approved one takes
     the fact away from the scope again."""
+    for word, choices in ((action, (LIST, APPROVE, REJECT)), (status, _STATUSES)):
+        if word not in choices:
+            raise InvalidInput(
+                f"'{word}' is not one of {', '.join(choices)}.", "`clawmem org review --help` says more."
+            )
     vault = call.runtime.vault()
     if action == LIST:
         who, found = list_promotions(vault, status)
@@ -215,9 +225,14 @@ VERB = {
         connect,
         (Parameter("url", "The address, such as postgresql://ana@hub.example/clawmem, or -.", required=True),),
         {"address": str, "org": str, "name": str, "role": str},
-        ("clawmem org connect postgresql://ana@hub.example/clawmem",),
+        ("clawmem org connect postgresql://ana@hub.example/clawmem", "clawmem org connect -"),
     ),
-    "disconnect": Command(disconnect, (), {"disconnected": bool}, ("clawmem org disconnect",)),
+    "disconnect": Command(
+        disconnect,
+        (Parameter("retract", "Retract the facts that were pulled.", ("--retract",), bool, False),),
+        {"disconnected": bool, "retracted": [str], "commit": (str, None)},
+        ("clawmem org disconnect",),
+    ),
     "status": Command(
         status,
         (),

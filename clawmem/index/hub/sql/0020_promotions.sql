@@ -177,7 +177,9 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER fact_is_retracted AFTER UPDATE ON clawmem.fact FOR EACH ROW
+-- At the end of the transaction, so that the log has it behind what the transaction itself says.
+CREATE CONSTRAINT TRIGGER fact_is_retracted AFTER UPDATE ON clawmem.fact
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
     WHEN (NEW.status = 'retracted' AND OLD.status IS DISTINCT FROM NEW.status OR NEW.record -> 'metadata' ? 'redacted')
     EXECUTE FUNCTION clawmem.end_promotions();
 
