@@ -131,9 +131,7 @@ def world(server: Server, newborn: Path, tmp_path_factory: pytest.TempPathFactor
             if role == "no member":
                 hub.as_owner(f'CREATE ROLE "{name}" LOGIN IN ROLE clawmem_member')
             elif role == "member of another organisation":
-                ask(
-                    database.address(), 10, lambda owner, name=name: add_user(owner, "globex", name, "team-a", (), None)
-                )
+                ask(database.address(), 10, partial(_add_user, role=name))
             else:
                 hub.member(name, rights)
             if role.startswith("revoked"):

@@ -16,7 +16,7 @@ from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Unit, pack, render_context
 from clawmem.model.pages.tokens import token_bound
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=60)
+WORDS = st.text(st.characters(codec="utf-8"), max_size=60)
 COUNT = cache(exact_counter)
 HITS = st.lists(st.tuples(WORDS.filter(str.strip), WORDS, WORDS), max_size=12)
 

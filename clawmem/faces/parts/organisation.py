@@ -118,4 +118,5 @@ def joined(done: Text, budget: int, beside: OrganisationHits) -> tuple[Text, tup
     from clawmem.bridge.organisation_search import left_out_notice, with_organisation
 
     text = with_organisation(done.text, done.tokens, done.counted_by, budget, beside.org, beside.hits)
-    return done._replace(text=text.text, tokens=text.tokens, counted_by=text.counted_by), left_out_notice(text)
+    own: Any = done
+    return own._replace(text=text.text, tokens=text.tokens, counted_by=text.counted_by), left_out_notice(text)

@@ -31,6 +31,7 @@ from clawmem.model.language.text import counted
 from clawmem.wiki.check_gates import gate_fact
 
 LIST, APPROVE, REJECT = "list", "approve", "reject"
+_DIGITS = 18  # of the largest number that the hub has
 _STATUSES = ("pending", "approved", "rejected", "withdrawn")
 _DECIDED = {
     "approved": "approved: it is shared with the scope",
@@ -155,7 +156,7 @@ def pull(call: Call, every: bool, yes: bool) -> Answer:
     return Answer(data, lines, notices, PARTIAL if done.to_redact else DONE)
 
 
-def review(call: Call, action: str, promotion: int | None, status: str, reason: str | None) -> Answer:
+def review(call: Call, action: str, promotion: str | None, status: str, reason: str | None) -> Answer:
     """List the promotions that you may decide or asked for, or approve or reject one. To reject an approved one takes
     the fact away from the scope again."""
     for word, choices in ((action, (LIST, APPROVE, REJECT)), (status, _STATUSES)):
@@ -170,10 +171,11 @@ def review(call: Call, action: str, promotion: int | None, status: str, reason: 
         rows = [(str(one.number), one.status, one.scope, one.vault, one.fact, one.asked_by, one.claim) for one in found]
         table = Table(("promotion", "status", "scope", "vault", "fact", "asked by", "says"), rows)
         return Answer(data, table, talk=() if found else (f"No promotion is {status}.",))
-    if promotion is None:
+    if promotion is None or not (promotion.isascii() and promotion.isdigit()) or len(promotion) > _DIGITS:
         raise InvalidInput("Name a promotion by its number.", "`clawmem org review` lists them.")
-    decided = decide(vault, call.runtime.caller(), promotion, action == APPROVE, reason)
-    return Answer({"promotion": promotion, "status": decided}, [f"promotion {promotion} is {_DECIDED[decided]}"])
+    number = int(promotion)
+    decided = decide(vault, call.runtime.caller(), number, action == APPROVE, reason)
+    return Answer({"promotion": number, "status": decided}, [f"promotion {number} is {_DECIDED[decided]}"])
 
 
 def _status_data(found: OrganisationStatus) -> dict[str, Any]:
@@ -302,7 +304,7 @@ VERB = {
         review,
         (
             Parameter("action", "{choices}.", default=LIST, choices=(LIST, APPROVE, REJECT)),
-            Parameter("promotion", "The number of the promotion.", kind=int, least=1),
+            Parameter("promotion", "The number of the promotion."),
             Parameter("status", "List those that are {choices}.", ("--status",), default="pending", choices=_STATUSES),
             REASON,
         ),
