@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ from clawmem.vault.exchange.mirror import BlobReader, FileChange, Mirror
 from clawmem.vault.strict_yaml import parse_yaml
 
 MOST_ROWS, MOST_COMMITS = 2000, 500
+# Commits whose files are asked for before they are needed.
+_AHEAD = 24
 # Bytes of file versions that are kept, because the next commit that changes the file needs them again.
 _KEPT_BYTES = 64 << 20
 # Stands for a version that is too large to be read. It is no JSON, so it counts as unreadable.
@@ -39,6 +41,7 @@ class Reading:
 
     def __init__(self, mirror: Mirror, reader: BlobReader, known_ids: KnownIds) -> None:
         self._mirror = mirror
+        self._reader = reader
         self._versions = _Versions(reader)
         self._known_ids = known_ids
         self._rows: list[LogRow] = []
@@ -50,7 +53,7 @@ class Reading:
         with what the hub has.
         """
         pairs = [pair for step in steps for pair in _pairs(step)]
-        changes = self._mirror.changes(pairs, FOLDERS)
+        changes = _ahead(self._mirror.changes(pairs, FOLDERS), self._reader)
         commit, files = next(changes, ("", []))
         commits = 0
         for step in steps:
@@ -149,6 +152,19 @@ class _Versions:
         while self._bytes > _KEPT_BYTES and len(self._kept) > 1:
             self._bytes -= len(self._kept.popitem(last=False)[1][1])
         return data
+
+
+def _ahead(
+    changes: Iterator[tuple[str, list[FileChange]]], reader: BlobReader
+) -> Iterator[tuple[str, list[FileChange]]]:
+    """Yield changes; the reader is told of the files of some further ones."""
+    waiting: deque[tuple[str, list[FileChange]]] = deque()
+    for commit, files in changes:
+        reader.announce((one.new, one.path) for one in files if one.new and is_items(one.path))
+        waiting.append((commit, files))
+        if len(waiting) > _AHEAD:
+            yield waiting.popleft()
+    yield from waiting
 
 
 def _pairs(step: HistoryStep) -> Iterator[tuple[str, str | None]]:

@@ -23,6 +23,8 @@ from clawmem.index.hub.intake import (
     take_in,
     take_in_again,
 )
+from clawmem.index.hub.vectors import fill_vectors, has_vectors
+from clawmem.index.vectors.local_model import INSTALL, LocalModel, missing_packages
 from clawmem.model.history.steps import steps_between
 from clawmem.vault.exchange.mirror import Mirror
 
@@ -40,6 +42,13 @@ class WorkerOptions(NamedTuple):
     open_mirror: OpenMirror
     fetch_seconds: float
     org: str | None = None
+
+
+class VectorReport(NamedTuple):
+    """How many vectors of facts were computed, and why none could be where the hub has a place for them."""
+
+    vectors: int
+    problem: str | None = None
 
 
 class VaultReport(NamedTuple):
@@ -67,17 +76,46 @@ def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[VaultRepo
             yield look_at(connection, row, options)
 
 
-def work_on(address: HubAddress, options: WorkerOptions, every: float) -> Iterator[VaultReport | ClawmemError]:
-    """Look at every vault again and again, every so many seconds, without an end.
+def work_on(
+    address: HubAddress, options: WorkerOptions, every: float, embed_seconds: float
+) -> Iterator[VaultReport | VectorReport | ClawmemError]:
+    """Look at every vault again and again, every so many seconds, without an end; compute missing vectors between.
 
     Yield what was done where anything was, and the error if the hub could not be used; it is tried again then.
     """
     while True:
         try:
             yield from (one for one in work_once(address, options) if one.commits or one.problem)
+            done = embed_missing(address, embed_seconds)
+            if done.vectors:
+                yield done
         except ClawmemError as problem:
             yield problem
         time.sleep(every)
+
+
+def embed_missing(address: HubAddress, seconds: float) -> VectorReport:
+    """Compute vectors that facts of the hub lack, with the local model, for at most so many seconds.
+
+    Nothing is done where the hub has no vectors, or the packages of the model are missing.
+    """
+    models: list[LocalModel] = []
+
+    def embed(text: str) -> list[float]:
+        if not models:
+            models.append(LocalModel())  # loaded only if a vector is missing
+        return models[0].embed(text)
+
+    if seconds <= 0:
+        return VectorReport(0)
+    with HubErrors(address), connect(address) as connection:
+        connection.autocommit = True
+        if not has_vectors(connection):
+            return VectorReport(0)
+        missing = missing_packages()
+        if missing:
+            return VectorReport(0, f"no vectors are computed here: {', '.join(missing)} missing ({INSTALL})")
+        return VectorReport(fill_vectors(connection, embed, seconds))
 
 
 def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) -> VaultReport:

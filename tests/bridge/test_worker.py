@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from tests.hub.hubs import PATH, WORKER, History, add, fact, items, make_worker, rows, verified, work
+from clawmem.bridge.worker import VectorReport, embed_missing, work_once
+from tests.hub.hubs import PATH, WORKER, History, add, fact, items, make_worker, rows, verified, work, worker_options
 from tests.hub.server import Database
 
 _OTHER = "life/areas/people/bob/items.json"
@@ -129,4 +131,72 @@ def test_entities_follow_their_summaries_and_agents_own_facts_stay_in_the_vault(
     history.commit({summary: None, PATH: items(fact("fact_1", "One."))})
     work(hub, tmp_path)
     assert rows(hub, "SELECT entity FROM entity UNION SELECT fact FROM link") == []
+    verified(hub)
+
+
+def test_missing_vectors_are_computed_where_the_hub_has_a_place_for_them(
+    hub: Database, history: History, tmp_path: Path
+) -> None:
+    pytest.importorskip("onnxruntime")
+    history.commit({PATH: items(fact("fact_1", "Jane likes tea."), fact("fact_2", "Jane rows."))})
+    add(hub, history.root)
+    work(hub, tmp_path)
+    with hub.server.admin(hub.name) as admin:
+        try:
+            admin.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except psycopg.Error:
+            assert embed_missing(hub.address(WORKER), 10) == VectorReport(0)
+            pytest.skip("this server has no pgvector")
+        admin.execute("ALTER TABLE clawmem.fact ADD COLUMN IF NOT EXISTS embedding public.halfvec(384)")
+    assert embed_missing(hub.address(WORKER), 10) == VectorReport(2)
+    assert embed_missing(hub.address(WORKER), 10) == VectorReport(0)
+    history.commit({PATH: items(fact("fact_1", "Jane likes coffee."), fact("fact_2", "Jane rows.", confidence=0.5))})
+    work(hub, tmp_path)
+    assert dict(rows(hub, "SELECT id, embedding IS NULL FROM fact")) == {"fact_1": True, "fact_2": False}
+    verified(hub)
+
+
+def test_facts_that_were_replaced_or_withdrawn_say_so(hub: Database, history: History, tmp_path: Path) -> None:
+    one, two = fact("fact_1", "Jane lives in Oslo."), fact("fact_2", "Jane rows.")
+    history.commit({PATH: items(one, two)})
+    add(hub, history.root)
+    work(hub, tmp_path)
+    replaced = one | {"status": "superseded", "superseded_by": "fact_3"}
+    commit = history.commit({PATH: items(replaced, two | {"status": "retracted"}, fact("fact_3", "Jane left."))})
+    work(hub, tmp_path)
+    found = rows(hub, "SELECT id, status, superseded_by, commit = %s FROM fact ORDER BY id", WORKER, commit)
+    assert found == [
+        ("fact_1", "superseded", "fact_3", True),
+        ("fact_2", "retracted", None, True),
+        ("fact_3", "active", None, True),
+    ]
+    assert rows(hub, "SELECT fact, type, target FROM link") == [("fact_1", "superseded_by", "fact_3")]
+    verified(hub)
+
+
+def test_a_vault_that_cannot_be_fetched_is_named_and_the_others_go_on(
+    hub: Database, history: History, tmp_path: Path
+) -> None:
+    gone = History(tmp_path / "gone")
+    gone.commit({PATH: items(fact("fact_9", "Gone."))})
+    history.commit({PATH: items(fact("fact_1", "One."))})
+    lost = add(hub, gone.root)
+    add(hub, history.root)
+    gone.root.rename(tmp_path / "elsewhere")
+    done = {one.vault: one for one in work_once(hub.address(WORKER), worker_options(tmp_path))}
+    assert "could not be fetched" in (done.pop(lost).problem or "")
+    assert [one.commits for one in done.values()] == [1]
+    assert [vault for (vault,) in rows(hub, "SELECT vault FROM vault WHERE problem IS NOT NULL")] == [lost]
+    (tmp_path / "elsewhere").rename(gone.root)
+    work(hub, tmp_path)
+    assert rows(hub, "SELECT vault FROM vault WHERE problem IS NOT NULL") == []
+
+
+def test_a_vault_without_a_commit_is_looked_at_again(hub: Database, history: History, tmp_path: Path) -> None:
+    add(hub, history.root)
+    (done,) = work(hub, tmp_path)
+    assert (done.commits, done.head) == (0, None)
+    history.commit({PATH: items(fact("fact_1", "A zero \0 byte."))})
+    work(hub, tmp_path)
+    assert facts(hub) == {"fact_1": "A zero \ufffd byte."}
     verified(hub)

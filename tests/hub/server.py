@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import psycopg
 import pytest
@@ -192,9 +193,11 @@ def _user() -> int | None:
 
 
 def _fresh_data(programs: Path, user: int | None, shared: Path) -> Path:
-    """Return a data folder that nobody uses, made once for all processes of this run."""
-    made = shared / "pg-data"
-    with (shared / "pg-data.lock").open("w") as lock:
+    """Return a data folder that nobody uses, made once for all processes of this run, or of an earlier run with the
+    same server."""
+    of = f"{programs} {(programs / 'postgres').stat().st_mtime_ns} {OWNER}"
+    made = shared / f"pg-data-{crc32(of.encode()):08x}"
+    with made.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if made.exists():
             return made

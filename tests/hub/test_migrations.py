@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from clawmem.errors import HubVersion
@@ -40,6 +42,8 @@ def apply(database: Database, last: int | None = None) -> list[int]:
 @pytest.mark.parametrize("version", _KNOWN)
 def test_the_schema_is_the_same_from_every_earlier_version(server: Server, database: Database, version: int) -> None:
     with new_database(server, "template1") as older:
+        with server.admin(older.name) as admin, suppress(psycopg.Error):
+            admin.execute("CREATE EXTENSION vector")  # as the template of the other has it, if the server has it
         apply(older, version)
         ask(older.address(), 10, lambda hub: add_organisation(hub, "acme", "Acme", False), checked=False)
         assert apply(older) == [number for number in _KNOWN if number > version]

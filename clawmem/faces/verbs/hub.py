@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from clawmem.bridge.worker import VaultReport, WorkerOptions, work_on, work_once
+from clawmem.bridge.worker import VaultReport, VectorReport, WorkerOptions, embed_missing, work_on, work_once
 from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import Parameter
@@ -142,16 +142,25 @@ def _revoke(call: Call, name: str, scope: str | None, of_org: str | None, hub: s
 
 
 def worker(
-    call: Call, every: float, fetch_seconds: float, of_org: str | None, hub: str | None, *, once: bool
+    call: Call,
+    every: float,
+    fetch_seconds: float,
+    embed_seconds: float,
+    of_org: str | None,
+    hub: str | None,
+    *,
+    once: bool,
 ) -> Answer | Feed:
-    """Take new commits of the vaults into the hub: again and again, or --once. It may be killed at any moment, and
-    several may run. Mirrors of the vaults are kept below ~/.cache/clawmem/hub and can be deleted."""
+    """Take new commits of the vaults into the hub, again and again or --once, then compute missing vectors. It may be
+    killed at any moment, and several may run. Mirrors of the vaults are kept below ~/.cache/clawmem/hub and can be
+    deleted."""
     runtime, address = call.runtime, _address(call, hub)
     folder = mirrors_folder(runtime.environment, runtime.home())
     options = WorkerOptions(folder, lambda place: Mirror(place, runtime.environment), fetch_seconds, of_org)
     if not once:
-        return Feed(_events(work_on(address, options, every), runtime.now))
+        return Feed(_events(work_on(address, options, every, embed_seconds), runtime.now))
     done = list(work_once(address, options))
+    embedded = embed_missing(address, embed_seconds)
     failed = [one for one in done if one.problem]
     lines = [
         f"{one.address}: {counted(one.commits, 'commit')}, {counted(one.facts, 'fact')}"
@@ -160,15 +169,21 @@ def worker(
         if one.commits
     ]
     lines = lines or ["nothing new" if done else "the hub has no vaults, or other workers are at them"]
+    lines += [f"computed {counted(embedded.vectors, 'vector')}"] if embedded.vectors else []
     notices = [visible(f"{one.address}: {one.problem}") for one in failed]
-    data = {"vaults": [_taken(one) for one in done]}
+    notices += [embedded.problem] if embedded.problem else []
+    data = {"vaults": [_taken(one) for one in done], "vectors": embedded.vectors}
     return Answer(data, lines, notices, PARTIAL if failed else DONE, is_report=True)
 
 
-def _events(found: Iterator[VaultReport | ClawmemError], now: Callable[[], datetime]) -> Iterator[dict[str, Any]]:
+def _events(
+    found: Iterator[VaultReport | VectorReport | ClawmemError], now: Callable[[], datetime]
+) -> Iterator[dict[str, Any]]:
     for one in found:
         if isinstance(one, ClawmemError):
             yield {"event": "hub", "at": stamp(now()), "problem": one.message}
+        elif isinstance(one, VectorReport):
+            yield {"event": "vectors", "at": stamp(now()), **one._asdict()}
         else:
             yield {"event": "vault", "at": stamp(now()), **_taken(one)}
 
@@ -419,11 +434,12 @@ VERB = {
         (
             Parameter("every", "Seconds between two looks.", ("--every",), float, 30.0),
             Parameter("fetch_seconds", "How long git may take for one vault.", ("--fetch-seconds",), float, 300.0),
+            Parameter("embed_seconds", "How long to compute vectors in one round.", ("--embed-seconds",), float, 60.0),
             _ORG._replace(help="Work for this organisation only."),
             _HUB,
             Parameter("once", "Look at each vault once, then end.", ("--once",), bool, False),
         ),
-        {"vaults": [_TAKEN]},
+        {"vaults": [_TAKEN], "vectors": int},
         ("clawmem hub worker --once",),
         ("vaults",),
     ),

@@ -34,6 +34,8 @@ _FACT_COLUMNS = (
     " valid_to text, source text, source_event text, agent text, workflow text, project text, reach text, tags text[],"
     " superseded_by text, author text, commit text, path text, line integer, recorded_at timestamptz, record jsonb"
 )
+# A vector is of the claim and the entity.
+_KEEP_VECTOR = ", embedding = CASE WHEN (f.claim, f.entity) = (excluded.claim, excluded.entity) THEN f.embedding END"
 _FACT_NAMES = [column.rpartition(" ")[0] for column in _FACT_COLUMNS.split(", ")]
 
 
@@ -262,12 +264,12 @@ def _put_facts(connection: HubConnection, row: VaultRow, facts: Sequence[Mapping
 
 
 def _vector_of_other_claim(connection: HubConnection) -> str:
-    """Return the assignment that drops the vector of a claim that changed, where the hub has vectors."""
+    """Return the assignment that drops the vector of a fact that changed, where the hub has vectors."""
     found = connection.execute(
         "SELECT FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass AND attname = 'embedding'"
         " AND NOT attisdropped"
     ).fetchone()
-    return ", embedding = CASE WHEN f.claim = excluded.claim THEN f.embedding END" if found is not None else ""
+    return _KEEP_VECTOR if found is not None else ""
 
 
 def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple[str, str | None]]) -> None:

@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import subprocess
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +39,8 @@ _WITH_SECRET = re.compile(r"[a-z]+://[^/@\s]*:[^/@\s]*@")
 _FORMAT = "%H%x00%P%x00%an%x00%ae%x00%ct%x00%s"
 _MOST_PACKS = 40
 _PIECE = 1 << 16
+# Names that git was given and has not answered: few enough for a pipe, and for the memory that their answers may take.
+_MOST_ASKED = 64
 
 
 class FileChange(NamedTuple):
@@ -177,20 +181,44 @@ class Mirror:
 
 
 class BlobReader:
-    """Reads blobs from one running `git cat-file --batch`."""
+    """Reads blobs from one running `git cat-file --batch`. What is announced is asked for before it is needed, so that
+    git works meanwhile."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
+        self._asked: deque[tuple[str, str]] = deque()
+        self._read: dict[str, bytes | None] = {}
+
+    def announce(self, blobs: Iterable[tuple[str, str]]) -> None:
+        """Ask for blobs, each with its path, that will be read in this order; more than a few are left for later."""
+        room = _MOST_ASKED - len(self._asked)
+        self._ask(list(islice(blobs, max(room, 0))))
 
     def read(self, blob: str, path: str) -> bytes | None:
         """Return the contents of a blob; None if it is beyond the limit of the kind of file at that path."""
-        asked, answers = self._process.stdin, self._process.stdout
-        assert asked and answers
+        while blob not in self._read:
+            if not self._asked:
+                self._ask([(blob, path)])
+            name, its_path = self._asked.popleft()
+            self._read[name] = self._answer(name, its_path)
+        data = self._read.pop(blob)
+        while len(self._read) > _MOST_ASKED:  # what was announced and not needed
+            del self._read[next(iter(self._read))]
+        return data
+
+    def _ask(self, blobs: Sequence[tuple[str, str]]) -> None:
+        asked = self._process.stdin
+        assert asked
         try:
-            asked.write(f"{blob}\n".encode())
+            asked.write("".join(f"{blob}\n" for blob, _ in blobs).encode())
             asked.flush()
         except BrokenPipeError:
-            raise _lost(blob) from None
+            raise _lost(blobs[0][0]) from None
+        self._asked += blobs
+
+    def _answer(self, blob: str, path: str) -> bytes | None:
+        answers = self._process.stdout
+        assert answers
         header = answers.readline().split()
         if len(header) != 3:
             raise _lost(blob)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Command, Result
-from tests.hub.hubs import PATH, History, fact, items
+from tests.hub.hubs import PATH, WORKER, History, add, fact, items, make_worker, verified
 from tests.hub.server import OWNER, Database, database, empty_database, server
 
 __all__ = ["database", "empty_database", "server"]
@@ -85,3 +88,26 @@ def test_what_goes_wrong_is_said_in_a_sentence_without_credentials(
     assert "newer than this program" in newer.json["error"]["message"]
     refused = hub(clawmem, database, "init", database.url())
     assert "newer than this program" in refused.json["error"]["message"]
+
+
+def test_a_worker_goes_on_by_itself_also_after_the_hub_was_away(
+    database: Database, history: History, environment: dict[str, str]
+) -> None:
+    make_worker(database)
+    add(database, history.root)
+    words = [sys.executable, "-m", "clawmem", "hub", "worker", "--every", "0.1", "--embed-seconds", "0"]
+    variables = {**environment, "CLAWMEM_HUB_URL": database.url(WORKER)}
+    with subprocess.Popen(words, env=variables, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        first = json.loads(process.stdout.readline())
+        assert (first["event"], first["facts"]) == ("vault", 2)
+        with database.server.admin() as admin:
+            admin.execute(f"ALTER DATABASE {database.name} CONNECTION LIMIT 0")
+            away = json.loads(process.stdout.readline())
+            assert away["event"] == "hub" and "no free connection" in away["problem"]
+            admin.execute(f"ALTER DATABASE {database.name} CONNECTION LIMIT -1")
+        history.commit({PATH: items(fact("fact_1", "Jane likes coffee."))})
+        back = next(one for line in process.stdout if (one := json.loads(line))["event"] == "vault")
+        assert back["commits"] == 1
+        process.terminate()
+    verified(database)

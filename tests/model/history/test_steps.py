@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmem.model.history.steps import CommitInfo, steps_between
@@ -34,6 +34,7 @@ def ancestors(commits: list[CommitInfo], of: str) -> set[str]:
     return found
 
 
+@settings(max_examples=40)
 @given(histories(), st.data())
 def test_each_commit_is_in_one_step_and_each_step_contains_the_one_before(
     commits: list[CommitInfo], data: st.DataObject
