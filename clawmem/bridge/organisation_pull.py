@@ -18,7 +18,7 @@ from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import render_items
-from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact
 from clawmem.model.facts.pulled import FactOrigin, origin_of, pulled_entity, pulled_fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PURPOSE = "org-pull"
 # Facts are read in pages, each within the limit of time.
 _PAGE = 2000
-# Fields that belong to this vault: how often the copy was used here.
+# Fields that belong to this vault: how often the copy was used here. So does that it was archived.
 _OWN_FIELDS = ("access_count", "last_accessed")
 _REDACTED = "redacted"
 REDACTED_THERE = "redacted in the vault of its origin"
@@ -172,6 +172,8 @@ def _with_own_fields(fact: Fact, known: Fact) -> Fact:
     """Return a fact as the organisation has it now, with what this vault knows about its copy."""
     marks = {key: value for key, value in (known.metadata or {}).items() if key == _REDACTED}
     own = {name: getattr(known, name) for name in _OWN_FIELDS}
+    if known.status == ARCHIVED:
+        own["status"] = ARCHIVED
     return fact._replace(**own, metadata={**(fact.metadata or {}), **marks})
 
 

@@ -204,6 +204,8 @@ def test_a_redaction_reaches_the_copies(hub: Hub, ana: Member, ben: Member) -> N
     ).stdout
     assert "Underhill" not in everything and "[redacted]" in everything
     assert ben("org", "pull", "--yes", "--json").data["redacted"] == []
+    checked = ben("doctor")
+    assert checked.code == 0, checked
 
 
 def test_what_reads_as_an_order_is_left_out(hub: Hub, ana: Member, ben: Member) -> None:
