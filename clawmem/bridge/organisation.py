@@ -36,7 +36,7 @@ Answer = TypeVar("Answer")
 
 class OrganisationStatus(NamedTuple):
     """The state of the connection: the address without a password, who asks, this vault at the hub, how many facts are
-    readable there, how many of them were promoted, and the promotions of this vault by fact.
+    readable there and how many of them were promoted (each up to MOST_COUNTED), and this vault's promotions by fact.
 
     `problem` says why the organisation could not be asked; the rest is then empty."""
 

@@ -26,6 +26,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.organisation import HUB_FACT, hit_data, hit_line
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
 from clawmem.faces.parts.words import said
+from clawmem.index.hub.organisation import MOST_COUNTED
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted
 from clawmem.wiki.check_gates import gate_fact
@@ -204,13 +205,17 @@ def _status_lines(found: OrganisationStatus) -> Iterator[str]:
     for scope, may in who.rights.items():
         yield f"  {scope}: {', '.join(may)}"
     yield f"promotions    {'wait for review' if who.review else 'are shared at once'}"
-    yield f"facts         {found.readable:,} readable, {found.promoted:,} of them promoted"
+    yield f"facts         {_counted_to(found.readable)} readable, {_counted_to(found.promoted)} of them promoted"
     if own is None:
         yield "this vault    not at the hub, or not readable for this role"
     else:
         yield f"this vault    {own.vault}, scope {own.scope}, taken in {own.taken_at or 'never'}"
     for fact, scope, state in found.promotions:
         yield f"  {fact}  {state} in {scope}"
+
+
+def _counted_to(number: int) -> str:
+    return f"{number:,}{' or more' if number == MOST_COUNTED else ''}"
 
 
 def _withdrawn_notice(withdrawn: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,6 +7,9 @@
 CREATE UNIQUE INDEX promotion_in_force ON clawmem.promotion (org, vault, fact, scope)
     WHERE status IN ('pending', 'approved');
 
+-- Facts are asked for by their id alone, too.
+CREATE INDEX fact_id ON clawmem.fact (org, id);
+
 -- Ask to share a fact. `judged` is the statement that the gates judged: the hub must hold the same one.
 -- The answer is the promotion, its status, and whether it is new. A refusal is an exception with SQLSTATE P0001.
 CREATE FUNCTION clawmem.ask_promotion(of_vault text, of_fact text, in_scope text, judged text, verdicts jsonb)
