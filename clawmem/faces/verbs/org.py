@@ -42,16 +42,19 @@ _DECIDED = {
 
 
 def connect(call: Call, url: str) -> Answer:
-    """Store the address of the organisation's hub on this machine, if it answers there. The address has no password:
-    that is read from ~/.pgpass, a service file or PGPASSWORD. `-` stands for the PG variables of the environment."""
+    """Store the address of the hub on this machine.
+
+    The hub must answer there. The address has no password: that is read from ~/.pgpass, a service file or PGPASSWORD.
+    `-` stands for the PG variables of the environment."""
     address, who = connect_organisation(call.runtime.vault(), call.runtime.caller(), url)
     data = {"address": address.shown(), "org": who.org, "name": who.name, "role": who.role}
     return Answer(data, [f"connected to {who.name} ({who.org}) at {address.shown()} as {who.role}"], is_report=True)
 
 
 def disconnect(call: Call, retract: bool) -> Answer:
-    """Remove the address from this machine. Facts that were pulled stay, labelled; with --retract, they are retracted
-    in one commit."""
+    """Remove the address from this machine.
+
+    Facts that were pulled stay, labelled; with --retract, they are retracted in one commit."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     had = disconnect_organisation(vault, caller)
     retracted, commit = retract_copies(vault, caller) if retract else ((), None)
@@ -62,8 +65,10 @@ def disconnect(call: Call, retract: bool) -> Answer:
 
 
 def status(call: Call) -> Answer:
-    """Show the organisation, your rights there, this vault at the hub, and its promotions. Facts of this vault that
-    were withdrawn here are withdrawn there. Exit code 4: the organisation could not be asked."""
+    """Show the organisation, your rights and your promotions.
+
+    Facts of this vault that were withdrawn here are withdrawn there. Exit code 4: the organisation could not be
+    asked."""
     vault = call.runtime.vault()
     found = organisation_status(vault)
     withdrawn: tuple[str, ...] = ()
@@ -78,7 +83,9 @@ def status(call: Call) -> Answer:
 
 
 def query(call: Call, question: str, limit: int | None) -> Answer:
-    """Find facts of the organisation for a question, those of this vault among them, as far as your role reads them."""
+    """Find facts of the organisation for a question.
+
+    Those of this vault are among them. You see what your role reads."""
     asked = question.strip()
     if not asked:
         raise InvalidInput("The question is empty.", "Example: clawmem org query 'which port does the gateway use?'")
@@ -90,8 +97,10 @@ def query(call: Call, question: str, limit: int | None) -> Answer:
 
 
 def promote(call: Call, fact: str, scope: str) -> Answer:
-    """Share a fact with a broader scope of the organisation, if it passes the gates of the wiki and your role may
-    promote there. Where the organisation reviews promotions, it waits for a person."""
+    """Share a fact with a broader scope.
+
+    It must pass the gates of the wiki, and your role must have the right to promote there. Where the organisation
+    reviews promotions, it waits for a person."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     gated = gate_fact(vault, caller, fact)
     done = promote_to_organisation(vault, caller, gated.placed, gated.results, scope)
@@ -110,7 +119,7 @@ def promote(call: Call, fact: str, scope: str) -> Answer:
 
 
 def withdraw(call: Call, fact: str, reason: str | None) -> Answer:
-    """Take a fact of this vault back from the scopes that it was promoted to. The vault keeps it."""
+    """Take a promoted fact back from every scope. The vault keeps it."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     placed = gate_fact(vault, caller, fact).placed
     number = withdraw_from_organisation(vault, caller, placed.fact, reason)
@@ -119,12 +128,12 @@ def withdraw(call: Call, fact: str, reason: str | None) -> Answer:
 
 
 def pull(call: Call, every: bool, yes: bool) -> Answer:
-    """Bring facts of the organisation into this vault, in one commit: those that were promoted out of other vaults and
-    that your role reads.
+    """Bring facts of the organisation into this vault.
 
-    The copies are labelled and read-only, below resources/organisation/. They keep their origin and their author, and
-    are retracted when it was withdrawn there. If an origin was redacted, its copy is redacted here, which rewrites
-    history, after a question or with --yes. Exit code 4: copies wait for that."""
+    They are those that were promoted out of other vaults and that your role reads, in one commit. The copies are
+    labelled and read-only, below resources/organisation/. They keep their origin and their author, and are retracted
+    when it was withdrawn there. If an origin was redacted, its copy is redacted here, which rewrites history, after a
+    question or with --yes. Exit code 4: copies wait for that."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     done = pull_act(vault, caller, every, yes)
     if done.to_redact and call.confirmed(_redaction_lines(done), "Rewrite history?"):
@@ -158,13 +167,13 @@ def pull(call: Call, every: bool, yes: bool) -> Answer:
 
 
 def review(call: Call, action: str, promotion: str | None, status: str, reason: str | None) -> Answer:
-    """List the promotions that you may decide or asked for, or approve or reject one. To reject an approved one takes
-    the fact away from the scope again."""
+    """List promotions, or approve or reject one.
+
+    The list has those that you may decide and those that you asked for. To reject an approved one takes the fact away
+    from the scope again."""
     for word, choices in ((action, (LIST, APPROVE, REJECT)), (status, _STATUSES)):
         if word not in choices:
-            raise InvalidInput(
-                f"'{word}' is not one of {', '.join(choices)}.", "`clawmem org review --help` says more."
-            )
+            raise InvalidInput(f"'{word}' is not a choice of `org review`.", f"Choose from {', '.join(choices)}.")
     vault = call.runtime.vault()
     if action == LIST:
         who, found = list_promotions(vault, status)
