@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -38,22 +38,24 @@ def lone(new_member: Callable[[str], Member]) -> Member:
 def listener(answer: bytes | None) -> Iterator[str]:
     """A server that accepts and says `answer`, or nothing; gives the address of its hub."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        server.settimeout(0.05)
         held: list[socket.socket] = []
+        ended = threading.Event()
 
         def serve() -> None:
-            while True:
-                try:
-                    one, _ = server.accept()
-                except OSError:
-                    return
-                held.append(one)
-                if answer is not None:
-                    one.sendall(answer)
+            while not ended.is_set():
+                with suppress(OSError):  # nobody came, or they left again
+                    held.append(server.accept()[0])
+                    if answer is not None:
+                        held[-1].sendall(answer)
 
-        threading.Thread(target=serve, daemon=True).start()
+        thread = threading.Thread(target=serve)
+        thread.start()
         try:
             yield f"postgresql://ana@127.0.0.1:{server.getsockname()[1]}/clawmem?sslmode=disable"
         finally:
+            ended.set()
+            thread.join()
             for one in held:
                 one.close()
 
