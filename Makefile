@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
 
-.PHONY: help run run-agent run-governance run-wiki test lint bench soak harness docs completions libraries screenshots clean
+.PHONY: help run run-agent run-governance run-hub run-wiki test lint bench soak harness docs completions libraries screenshots clean
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -31,6 +31,9 @@ run-governance: $(STAMP) ## Play a week of two agents: tasks, evaluations, guard
 
 run-wiki: $(STAMP) ## Write the demo vault's site, and take pictures of it where a browser is.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/wiki.sh
+
+run-hub: $(LINT_STAMP) ## Play two vaults and a hub on a PostgreSQL of its own: promote, review, query, pull, revoke, redact.
+	@PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON="$(CURDIR)/$(BIN)/python" sh examples/hub.sh
 
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.model.facts.codec import fact_from_record, parse_items_with_lines
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.pulled import holds_copies
 from clawmem.model.kinds import FACTS, SUMMARY, file_kind
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
@@ -50,10 +51,12 @@ class EntityState(NamedTuple):
 
 
 def is_taken_in(path: str, indexed_as: str) -> bool:
-    """Return whether the hub takes a file in as FACTS or SUMMARY."""
+    """Return whether the hub takes a file in as FACTS or SUMMARY. It has what was pulled from it already."""
     kind = file_kind(path)
     name = name_of_path(path)
-    return kind is not None and kind.indexed_as == indexed_as and name is not None and owner_of(name) is None
+    if kind is None or kind.indexed_as != indexed_as or name is None:
+        return False
+    return owner_of(name) is None and not holds_copies(name)
 
 
 def is_items(path: str) -> bool:

@@ -13,6 +13,7 @@ from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write, may_read
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import GUARDRAIL, Fact
+from clawmem.model.facts.pulled import PULLED
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import (
     Author,
@@ -130,6 +131,7 @@ class WriteScope:
             paths = [path for change in changes for path in change.writes]
             check_may_write(self.vault, self.caller, paths, purpose or self._purpose)
         self._check_claims(changes, purpose or self._purpose)
+        self._check_pulled(changes, purpose or self._purpose)
         # A commit takes about ten milliseconds. The modules that the index needs are imported in that time.
         ready = Thread(target=preload_intake)
         ready.start()
@@ -152,6 +154,14 @@ class WriteScope:
         from clawmem.memory.leases import check_claims  # only where a session has claimed something
 
         check_claims(self, [path for change in changes for path in change.writes], purpose in HANDING_IN)
+
+    def _check_pulled(self, changes: Sequence[Change], purpose: str) -> None:
+        folder = f"life/{PULLED}/"
+        if purpose in UPKEEP or not any(path.startswith(folder) for change in changes for path in change.writes):
+            return
+        from clawmem.memory.pulled import check_pulled  # only where a change is of pulled facts
+
+        check_pulled(self, changes, purpose)
 
     def _with_guardrail_pages(self, changes: Sequence[Change], purpose: str) -> Sequence[Change]:
         """Return the changes with the pages of guardrails as each of them leaves them. Raise NotPermitted if an agent

@@ -55,7 +55,7 @@ TOOLS = {
         "Search the memory",
         "Search the long-term memory: facts, past conversations, notes, summaries, best first, with ids and dates. Use"
         " it before you answer a question about the user, earlier work or decisions, and before you store a fact.",
-        ("question", "where", "entity", "as_of", "limit", "include_superseded", "every"),
+        ("question", "where", "entity", "as_of", "limit", "include_superseded", "every", "org"),
         reads=True,
     ),
     "context": Tool(
@@ -63,7 +63,7 @@ TOOLS = {
         "Context for a task",
         "What the memory knows that bears on a task, as one text within a token budget. Use it once at the start of a"
         " task. For one question, recall is cheaper.",
-        ("question", "budget", "entity", "as_of"),
+        ("question", "budget", "entity", "as_of", "org"),
         reads=True,
     ),
     "remember": Tool(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, mark_session, point_in_time, reach_of
+from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG, asked_beside, hits_data, joined
 from clawmem.faces.parts.parameters import AS_OF, AT, EXPLAIN, NARRATIVE, OF_ENTITY, PROJECT, SCOPE, WORKFLOW, Parameter
 from clawmem.faces.parts.words import NARRATED, context_data
 from clawmem.serving.context.context import context as act
@@ -28,6 +29,7 @@ def context(
     scope: str | None,
     project: str | None,
     explain: bool,
+    org: bool,
 ) -> Answer:
     """The text can be used in a system prompt. It states what was left out."""
     if narrative and not (question or "").strip():
@@ -40,18 +42,25 @@ def context(
     most = budget or vault.settings.whole("context.budget")
     done = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence, reach)
     mark_session(here, done.facts)
-    data = {"context": context_data(done), **here.data}
+    notices = [*here.notices, *done.notices]
+    data: dict[str, Any] = {}
+    if org:
+        beside = asked_beside(here, asked, vault.settings.whole("defaults.limit"), done.facts, wanted.as_of)
+        done, left_out = joined(done, most, beside)
+        notices += [*beside.notices(), *left_out]
+        data["organisation"] = hits_data(beside)
+    data = {"context": context_data(done), **data, **here.data}
     if narrative:
         from clawmem.faces.parts.narrated import narrated  # few calls ask for it
         from clawmem.serving.narrative import facts_named
 
         told = narrated(call, vault, caller, asked or "", facts_named(vault, done.facts))
-        notices = (*here.notices, *done.notices, *told.notices)
+        notices += told.notices
         return Answer({**data, "narrative": told.data}, [told.text or done.text], notices, told.exit_code)
     if explain:
         data["items"] = [_item(one) for one in done.explained]
     lines = [done.text, *(_line(one) for one in done.explained if explain)]
-    return Answer(data, lines, (*here.notices, *done.notices))
+    return Answer(data, lines, notices)
 
 
 def _item(one: ItemReason) -> dict[str, Any]:
@@ -83,9 +92,11 @@ VERB = Command(
         SCOPE,
         PROJECT,
         EXPLAIN._replace(help="Say of each fact of the scope or of a further pass why it is there."),
+        ORG,
     ),
     {
         "context": "context",
+        "organisation?": OF_ORGANISATION,
         "narrative?": NARRATED,
         "at?": "point",
         "items?": [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import PointInTime, filter_of, mark_session, point_in_time, reach_of
+from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG, asked_beside, hit_line, hits_data, joined
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -83,6 +84,7 @@ def recall(
     workflow: str | None,
     scope: str | None,
     project: str | None,
+    org: bool,
 ) -> Answer:
     """Everything is searched in one ranking, and what is said twice appears once; with a filter for facts, only facts
     are searched. An agent gets its own facts and the global ones, its own first."""
@@ -100,7 +102,19 @@ def recall(
 
     mark_session(here, [one.fact.id for one in result.found])
 
+    beside = asked_beside(here, asked, most, [one.fact.id for one in result.found], as_of) if org else None
+    notices = [*here.notices, *result.notices, *(beside.notices() if beside else ())]
+    also = {"organisation": hits_data(beside)} if beside else {}
+
     def within_budget() -> Brief | ContextResult:
+        own = of_vault()
+        if beside is None:
+            return own
+        text, left_out = joined(own, budget or here.vault.settings.whole("context.budget"), beside)
+        notices.extend(left_out if budget else ())
+        return text
+
+    def of_vault() -> Brief | ContextResult:
         from clawmem.serving.recall.brief import brief  # lines alone need no text for a prompt
 
         room = budget or here.vault.settings.whole("context.budget")
@@ -115,21 +129,30 @@ def recall(
     text = made() if budget else None
     user = here.vault.settings.words("user.name")
     if narrative:
-        return _narrated(call, here, asked, result, {**_data(result, user), **here.data, **_texts(made)})
+        data = {**_data(result, user), **also, **here.data, **_texts(made)}
+        return _narrated(call, here, asked, result, data, notices)
     lines, account = _lines(result, asked, user, explain), _account(result)
     talk = (() if limit else _weaker(result)) if lines else (_nothing(places), *_what_else(result, places, narrowed))
+    lines += [hit_line(beside.org, one) for one in beside.hits] if beside else []
     lines += account if explain else []
     unable = [f"channel {name} {channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
-        lambda: {**_data(result, user), **here.data, **_texts(made)},
+        lambda: {**_data(result, user), **also, **here.data, **_texts(made)},
         lines if text is None else [text.text] if text.text else [],
-        (*here.notices, *result.notices, *unable),
+        (*notices, *unable),
         PARTIAL if unable else DONE,
         talk,
     )
 
 
-def _narrated(call: Call, here: PointInTime, question: str, result: RecallResult, data: Mapping[str, Any]) -> Answer:
+def _narrated(
+    call: Call,
+    here: PointInTime,
+    question: str,
+    result: RecallResult,
+    data: Mapping[str, Any],
+    notices: Sequence[str],
+) -> Answer:
     """The answer as text by a model; where there is none, why, and what was found."""
     from clawmem.faces.parts.narrated import narrated  # few calls ask for it
     from clawmem.index.search.lookup import PlacedFact
@@ -139,8 +162,7 @@ def _narrated(call: Call, here: PointInTime, question: str, result: RecallResult
     told = narrated(call, here.vault, here.caller, question, facts, heard)
     user = here.vault.settings.words("user.name")
     lines = [told.text] if told.text else _lines(result, question, user, explain=False)
-    notices = (*here.notices, *result.notices, *told.notices)
-    return Answer({**data, "narrative": told.data}, lines, notices, told.exit_code)
+    return Answer({**data, "narrative": told.data}, lines, (*notices, *told.notices), told.exit_code)
 
 
 def _places(where: Sequence[str] | None, of_facts: bool) -> tuple[str, ...]:
@@ -361,6 +383,7 @@ VERB = Command(
         WORKFLOW,
         SCOPE,
         PROJECT,
+        ORG,
     ),
     {
         "facts": [
@@ -374,6 +397,7 @@ VERB = Command(
         "llm_context": {"text": str, "token_count": int},
         "channels": {str: {"ran": bool, "hits": int, "why_not?": str, "unable?": {True}}},
         "context": "context",
+        "organisation?": OF_ORGANISATION,
         "narrative?": NARRATED,
         "at?": "point",
     },

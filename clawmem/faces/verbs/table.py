@@ -38,6 +38,7 @@ VERBS = {
     "stale": "List facts that somebody should check.",
     "wiki": "Build the wiki, and say what may enter it.",
     "dashboard": "Show the memory in a browser, and decide there what waits.",
+    "org": "Ask the organisation, promote facts to it, and pull its facts.",
     "task": "Add, list, take, submit and close tasks.",
     "workflow": "List, show and check workflows.",
     "review": "Approve or reject the proposals that wait for a person.",

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clawmem.bridge.contract import published_values
+from clawmem.errors import NotFound, NotPermitted, RemoteFailed
 from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.organisation import HUB_FACT, hub_fact_data
 from clawmem.faces.parts.parameters import FACT
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
 from clawmem.faces.parts.words import event_data, event_warning
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.language.text import one_line
+from clawmem.model.facts.pulled import origin_of
+from clawmem.model.language.text import one_line, visible
 from clawmem.model.lifecycle.premises import PREMISES
+from clawmem.vault.vault import Vault
 
 # How much of a long event is shown on each side of the quoted words.
 _AROUND = 300
@@ -23,8 +27,35 @@ _AROUND = 300
 def why(call: Call, fact: str) -> Answer:
     """The answer contains the evidence, event, commits and authors of the fact, and the facts before and after it in
     its chain, oldest first."""
-    result = act(call.runtime.vault(), fact, call.runtime.caller())
+    vault = call.runtime.vault()
+    try:
+        result = act(vault, fact, call.runtime.caller())
+    except NotFound as problem:
+        return _of_organisation(vault, fact, problem)
     return Answer(_data(result), _lines(result), result.notices)
+
+
+def _of_organisation(vault: Vault, fact: str, problem: NotFound) -> Answer:
+    """The origin of a fact that only the organisation has. Raise `problem`, with why the organisation could not be
+    asked, where there is none."""
+    from clawmem.bridge.organisation import is_connected  # only where the vault does not have the fact
+    from clawmem.bridge.organisation_search import find_in_organisation, origin_words
+
+    if not is_connected(vault):
+        raise problem
+    try:
+        org, found = find_in_organisation(vault, fact)
+    except (RemoteFailed, NotPermitted) as failed:
+        raise NotFound(problem.message, f"The organisation could not be asked: {failed.message}") from failed
+    except NotFound:
+        raise problem from None
+    lines = [
+        fact_line(found.fact, found.entity),
+        f"  organisation  {origin_words(org, found)}; seen by {', '.join(found.scopes)}",
+        f"  recorded  by {found.author} in {found.commit[:SHORT]}, {found.path} line {found.line}",
+        f"  source    {found.source}",
+    ]
+    return Answer({"organisation": hub_fact_data(org, found)}, [visible(line) for line in lines])
 
 
 def _data(result: WhyResult) -> dict[str, Any]:
@@ -57,6 +88,10 @@ def _lines(result: WhyResult) -> Iterator[str]:
     if result.removed:
         yield f"  removed   {entry_line(result.removed)}; `clawmem undo {result.removed.commit[:SHORT]}` restores it"
     yield f"  source    {', '.join(_source(result))}"
+    if origin := origin_of(result.fact):
+        seen = ", ".join(origin.scopes)
+        yield f"  pulled    from {origin.org}, vault {origin.vault}, {origin.entity}; seen by {seen}"
+        yield f"            recorded by {origin.author} in {origin.commit[:SHORT]}, {origin.path} line {origin.line}"
     for premise in result.fact.links:
         if premise.type in PREMISES:
             why = f": {one_line(premise.reason)}" if premise.reason else ""
@@ -135,14 +170,17 @@ _RECORDED = {"recorded?": str, "history_begins?": "entry"}
 VERB = Command(
     why,
     (FACT,),
-    {
-        "fact": "fact",
-        "event?": "event",
-        **_RECORDED,
-        "removed?": str,
-        "chain": [{"...": "fact", **_RECORDED}],
-        "history": ["entry"],
-    },
+    (
+        {
+            "fact": "fact",
+            "event?": "event",
+            **_RECORDED,
+            "removed?": str,
+            "chain": [{"...": "fact", **_RECORDED}],
+            "history": ["entry"],
+        },
+        {"organisation": HUB_FACT},
+    ),
     ("clawmem why fact_1a2b",),
     ("history",),
 )

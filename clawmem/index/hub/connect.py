@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.errors import HubUnavailable, HubVersion, InvalidInput, NotPermitted, Refused
 from clawmem.index.hub.migrations import known_migrations
+from clawmem.model.settings.values import has_password
 
 if TYPE_CHECKING:
     from psycopg import Connection, Error
@@ -60,7 +61,7 @@ def hub_address(url: str, from_environment: bool = False) -> HubAddress:
     """
     if url == FROM_ENVIRONMENT:
         return HubAddress()
-    if "password" in _parsed(url) and not from_environment:
+    if not from_environment and (has_password(url) or "password" in _parsed(url)):
         raise InvalidInput(
             "The address of the hub contains a password; nothing was stored.",
             "Give the password in ~/.pgpass, a service file or PGPASSWORD, and the address without it.",

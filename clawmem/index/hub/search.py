@@ -21,7 +21,7 @@ from clawmem.model.search.ranking import AskedOf, RankedFact, RankingFeatures, m
 if TYPE_CHECKING:
     from clawmem.index.hub.connect import HubConnection
 
-_COLUMNS = "vault, id, entity, scopes, author, source, commit, path, line, record"
+HUB_FACT_COLUMNS = "vault, id, entity, scopes, author, source, commit, path, line, record"
 
 
 class HubFact(NamedTuple):
@@ -129,15 +129,18 @@ def _candidates(connection: HubConnection, asked: HubQuestion, span: DaySpan | N
 def _read(connection: HubConnection, keys: Collection[str]) -> dict[str, HubFact]:
     pairs = [key.split(" ", 1) for key in sorted(keys)]
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM clawmem.fact JOIN unnest(%s::text[], %s::text[]) AS wanted (of_vault, of_id)"
+        f"SELECT {HUB_FACT_COLUMNS} FROM clawmem.fact JOIN unnest(%s::text[], %s::text[]) AS wanted (of_vault, of_id)"
         " ON vault = of_vault AND id = of_id WHERE org = (SELECT clawmem.my_org())",
         ([vault for vault, _ in pairs], [fact_id for _, fact_id in pairs]),
     )
-    found = (
-        HubFact(vault, entity, tuple(scopes), author, source, commit, path, line, fact_from_record(record))
-        for vault, _, entity, scopes, author, source, commit, path, line, record in rows
-    )
+    found = map(hub_fact, rows)
     return {one.key: one for one in found}
+
+
+def hub_fact(row: tuple[Any, ...]) -> HubFact:
+    """Return the fact of a row of HUB_FACT_COLUMNS."""
+    vault, _, entity, scopes, author, source, commit, path, line, record = row
+    return HubFact(vault, entity, tuple(scopes), author, source, commit, path, line, fact_from_record(record))
 
 
 def _is_in(fact: Fact, span: DaySpan) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from clawmem.model.facts.catalog import Catalog, is_single
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import ACTIVE, Fact, FactLink, is_given_by_person
+from clawmem.model.facts.pulled import origin_of
 from clawmem.model.facts.reach import realm_of
 from clawmem.model.language.text import LONGEST_FACT, normal
 from clawmem.model.lifecycle.chain import CONDENSED
@@ -41,7 +42,10 @@ class Cluster(NamedTuple):
 
 def is_condensable(fact: Fact, now: datetime) -> bool:
     """Return whether a claim may become a part of another one: it is active, cold and without an end, no person stored
-    it, it is not in quarantine, and it is neither a decision nor a rule."""
+    it, it is not in quarantine, and it is neither a decision nor a rule. A copy of a fact of the organisation follows
+    its origin, so it becomes a part of nothing."""
+    if origin_of(fact) is not None:
+        return False
     if fact.status != ACTIVE or fact.valid_to is not None or fact.category in _KEPT:
         return False
     return tier_of(fact, now) == COLD and not is_given_by_person(fact) and not quarantine_rule(fact)

@@ -30,6 +30,7 @@ GUARDRAILS = "Guardrails"
 LESSONS = "Lessons"
 PRECEDENTS = "Precedents"
 SCOPED = "In this scope"
+FROM_ORGANISATION = "From the organisation"
 
 # Exact cl100k_base counts of the texts that all contexts share; a test counts them again.
 FIXED: Mapping[str, int] = {
@@ -65,6 +66,7 @@ FIXED: Mapping[str, int] = {
     "## Precedents\n": 5,
     "(left out of Precedents: ": 8,
     "## In this scope\n": 5,
+    "## From the organisation\n": 5,
     "(left out of In this scope: ": 8,
     "(left out of Always: ": 6,
     "(left out of Facts for this question: ": 9,

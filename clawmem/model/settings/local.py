@@ -119,6 +119,8 @@ def data_flows(settings: Settings) -> tuple[str, ...]:
     embedder = str(settings.values.get("semantic.model", ""))
     if embedder and embedder not in BY_KEY["semantic.model"].offline:
         sentences.append(_model_flow(settings, "semantic", embedder))
+    if organisation := settings.values.get("org.url"):
+        sentences.append(f"Questions with --org, and facts with `clawmem org promote`, are sent to {organisation}.")
     remote, branch = settings.values.get("sync.remote"), settings.values.get("sync.branch")
     if {"sync.remote", "sync.branch"} & settings.suggested.keys():
         target = branch or "the current branch of this vault"

@@ -291,11 +291,19 @@ SETTINGS = (
     Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),
     Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
     Setting("evaluate.output_bytes", "int", 1_000_000, "how many bytes an allowed command may write", 1, 100_000_000),
+    Setting(
+        "org.url",
+        "address",
+        "",
+        "the organisation: the address of its hub without a password, or `-` for the PG variables of the environment;"
+        " `org connect` sets it",
+    ),
+    Setting("org.timeout_seconds", "float", 2.0, "how long anything waits for the organisation, in seconds", 0.1, 3600),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
 # groups are local, so that new keys in them are, too.
-LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate".split())
+LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate org".split())
 # Values of these kinds never name a place or a program. A setting of another kind is local unless it is listed here.
 _CLOSED_KINDS = frozenset("int float bool choice entity places routes".split())
 _SHARED_TEXTS = frozenset(("vault.name", "user.name"))

@@ -9,8 +9,8 @@ PLACES = ("own", "life", "records", "settings", "all")
 
 
 class Setting(NamedTuple):
-    """One key: its kind (int, float, bool, text, optional, variable, words, names, entity, places, routes, delegations
-    or choice), default and meaning.
+    """One key: its kind (int, float, bool, text, optional, address, variable, words, names, entity, places, routes,
+    delegations or choice), default and meaning.
 
     `offline` holds the values of a local key with which nothing is sent anywhere. `former` holds earlier defaults: the
     `clawmem.yaml` of an older vault contains them, and suggests nothing by it.
@@ -43,8 +43,9 @@ def check_value(setting: Setting, value: object) -> Value:
         return _routes(setting, value)
     if setting.kind == "names":
         return _names(setting, value)
-    if setting.kind in ("optional", "variable") and isinstance(value, str) and "\n" not in value:
-        return _variable(setting, value.strip()) if setting.kind == "variable" else value.strip()
+    if setting.kind in ("optional", "variable", "address") and isinstance(value, str) and "\n" not in value:
+        checks = {"variable": _variable, "address": _address}
+        return checks[setting.kind](setting, value.strip()) if setting.kind in checks else value.strip()
     if setting.kind in ("text", "entity") and isinstance(value, str) and value.strip() and "\n" not in value:
         return _entity(setting, value) if setting.kind == "entity" else value.strip()
     raise wrong_value(setting, value)
@@ -130,6 +131,38 @@ def _variable(setting: Setting, value: str) -> str:
     )
 
 
+def _address(setting: Setting, value: str) -> str:
+    """Read the address of a server. One with a password is refused, and not repeated."""
+    if not has_password(value):
+        return value
+    raise InvalidInput(
+        f"The setting {setting.key} must have no password; the given text is not shown.",
+        "Give the password in ~/.pgpass, a service file or PGPASSWORD, and the address without it.",
+    )
+
+
+def has_password(address: str) -> bool:
+    """Return whether an address may contain a password: `NAME:PASSWORD@`, something behind a host that is no port, or a
+    parameter whose name says so."""
+    if any(word in address.casefold() for word in ("password", "%70", "passwd")):
+        return True
+    if address.startswith(("/", "~", ".")):
+        return False
+    server = address.partition("://")[2] or address
+    user, at, _ = server.rpartition("@")
+    if at:
+        return ":" in user
+    hosts = server.partition("?")[0].partition("/")[0] if "://" in address else ""
+    return any(not _is_host(one) for one in hosts.split(","))
+
+
+def _is_host(text: str) -> bool:
+    """Return whether a text is a host, maybe with a port; one of IPv6 is in brackets."""
+    port = text.partition("]")[2] if text.startswith("[") else text
+    _, colon, number = port.partition(":")
+    return not colon or not number or number.isdigit()
+
+
 def _entity(setting: Setting, value: str) -> str:
     try:
         return check_name(value)
@@ -170,6 +203,8 @@ def describe_values(setting: Setting) -> str:
         return f"names separated by commas{among}"
     if setting.kind == "optional":
         return "text on one line, or nothing"
+    if setting.kind == "address":
+        return "an address without a password, or nothing"
     if setting.kind == "variable":
         return "the name of an environment variable, or nothing"
     if setting.kind == "routes":

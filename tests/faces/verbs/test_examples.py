@@ -21,9 +21,10 @@ from clawmem.faces.cli.plain import run_plain, with_usual_word
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import EXAMPLES
 from clawmem.model.records.handover import EXAMPLE
+from clawmem.vault.git.acceptance import accept
 from tests.answers import check_document, clawmem_calls
 from tests.conftest import PINNED_NOW
-from tests.hub.hubs import add, make_worker, member
+from tests.hub.hubs import add, make_worker, member, work
 from tests.hub.server import OWNER, Database, database, server
 from tests.manual import commands
 from tests.setup.test_cron import CRONTAB, SYSTEMCTL
@@ -43,6 +44,8 @@ OTHERWISE = {
     "clawmem evaluate task paint-the-boat": PARTIAL,
     "clawmem evaluate allow 'make test' --work boat --pin Makefile": REFUSED,
     "clawmem review delegate promotion night-clerk --entity 'projects/*'": REFUSED,
+    "clawmem org connect postgresql://ana@hub.example/clawmem": REFUSED,
+    "clawmem org review approve 12": REFUSED,
 }
 # What prints one record a line when it comes, also with --json.
 LINE_BY_LINE = {"session watch", "publish"}
@@ -207,10 +210,24 @@ def hub(database: Database, run_line: Run, tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setenv(key, value)
 
 
+@pytest.fixture
+def organisation(hub: None, database: Database, tmp_path: Path, run_line: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same hub after its worker took the vault in, to which the vault is connected as a member."""
+    member(database, "ann", "organisation", "promote", "review")
+    work(database, tmp_path)
+    monkeypatch.setenv("PGUSER", "ann")
+    home = tmp_path / "home"
+    accept(home / ".clawmem" / ".git", surroundings(home))  # a copy is not what was accepted when it was made
+    code, printed = run_line("clawmem org connect - --json")
+    assert code == DONE, printed
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples(name: str, run_line: Run, request: pytest.FixtureRequest) -> None:
     if name.startswith("hub "):
         request.getfixturevalue("hub")
+    if name.startswith("org "):
+        request.getfixturevalue("organisation")
     examples = COMMANDS[name].examples
     assert 1 <= len(examples) <= 3
     fitted = 0

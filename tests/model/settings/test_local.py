@@ -14,7 +14,7 @@ from clawmem.model.settings.local import (
     with_suggestions,
 )
 from clawmem.model.settings.settings import BY_KEY, LOCAL, SETTINGS, reaches_outside, settings_from_mapping
-from clawmem.model.settings.values import Setting
+from clawmem.model.settings.values import Setting, check_value, has_password
 
 # Looked at one by one: neither its name nor its value can lead anything out of this machine.
 SHARED = frozenset(
@@ -54,6 +54,7 @@ def test_every_text_but_the_names_of_vault_and_user_is_this_machines_own(setting
         Setting("adapters.allowed", "choice", "none", "a group that is not there yet"),
         Setting("plugins.folder", "text", "x", "another"),
         Setting("evaluate.seconds", "float", 1.0, "another"),
+        Setting("org.retry", "bool", True, "a new key of the organisation"),
         Setting("serve.address", "optional", "", "a text of a group that nobody thought of"),
         Setting("hooks.after", "command", "", "a kind that nobody thought of"),
     ],
@@ -70,6 +71,7 @@ def test_the_vault_alone_changes_no_local_value(key: str) -> None:
         "choice": one.choices[-1] if one.choices else "",
         "text": "x",
         "optional": "x",
+        "address": "postgresql://hub.example/memory",
         "variable": "MY_KEY",
         "words": "x -y",
         "delegations": "kind:fact scout Ada",
@@ -130,3 +132,42 @@ def test_what_would_leave_is_told_with_the_users_own_key() -> None:
     stated = settings_from_mapping({"llm": {"model": "openai/x", "api_base": "http://stranger"}})
     (told,) = data_flows(with_suggestions(in_force(stated, [users])))
     assert "openai/x at http://stranger, with the value of the environment variable MY_OWN." in told
+
+
+@pytest.mark.parametrize(
+    ("address", "secret"),
+    [
+        ("postgresql://hub.example/memory", False),
+        ("postgresql://ann@hub.example:5432/memory?sslmode=require", False),
+        ("postgresql://one:5432,two:5433/memory", False),
+        ("postgresql://[::1]:5432/memory", False),
+        ("postgresql:///memory?host=/run/postgresql&user=ann", False),
+        ("service=hub", False),
+        ("host=hub.example dbname=memory", False),
+        ("-", False),
+        ("/home/ann:b@c/vault", False),
+        ("postgresql://ann:pw@hub.example/memory", True),
+        ("postgresql://ann:p@w@hub.example/memory", True),
+        ("postgresql://ann:pw", True),
+        ("ann:pw@hub.example/memory", True),
+        ("postgresql://hub.example/memory?password=pw", True),
+        ("postgresql://hub.example/memory?PASSWORD=pw", True),
+        ("postgresql://hub.example/memory?%70assword=pw", True),
+        ("postgresql://hub.example/memory?sslpassword=pw", True),
+        ("host=hub.example password=pw", True),
+    ],
+)
+def test_an_address_with_a_password_is_refused_and_not_shown(address: str, secret: bool) -> None:
+    assert has_password(address) == secret
+    if secret:
+        with pytest.raises(InvalidInput) as refused:
+            check_value(BY_KEY["org.url"], address)
+        assert "pw" not in refused.value.message + refused.value.hint
+    else:
+        assert check_value(BY_KEY["org.url"], address) == address
+
+
+def test_accepting_an_organisation_says_what_leaves_the_machine() -> None:
+    stated = settings_from_mapping({"org": {"url": "postgresql://hub.example/memory"}})
+    (told,) = data_flows(with_suggestions(stated))
+    assert "postgresql://hub.example/memory" in told and told.startswith("Questions")

@@ -1,0 +1,147 @@
+"""Promote facts to the organisation, decide about promotions, and withdraw what this vault withdrew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from clawmem.bridge.organisation import ask_organisation, own_marks, own_vault
+from clawmem.errors import NotPermitted, Refused
+from clawmem.index.hub.organisation import (
+    HubIdentity,
+    Promotion,
+    ask_promotion,
+    decide_promotion,
+    identity,
+    own_vaults,
+    promoted_facts,
+    promotions,
+    withdraw_promotions,
+)
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.memory.permission import check_not_read_only, check_scope_right
+from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.pulled import origin_of
+from clawmem.model.facts.reach import ORGANISATION
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import owner_of
+from clawmem.model.wiki.gates import GateResult, passes
+from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.index.hub.connect import HubConnection
+
+WITHDRAWN_HERE = "its vault withdrew the fact"
+
+
+class PromoteResult(NamedTuple):
+    """A promotion: its number, status and scope, whether it is new, and the facts that were withdrawn with this act."""
+
+    number: int
+    status: str
+    scope: str
+    is_new: bool
+    withdrawn: tuple[str, ...] = ()
+
+
+def promote_to_organisation(
+    vault: Vault, caller: Caller, placed: PlacedFact, verdicts: Sequence[GateResult], scope: str
+) -> PromoteResult:
+    """Ask the organisation to share a fact of this vault with one of its scopes.
+
+    `verdicts` are those of the gates of the wiki, all of which must have passed. Raise Refused with the reasons if one
+    did not, for a pulled fact, and if the hub does not have this state of the fact; NotPermitted for an agent that may
+    not write for the organisation, and for a role without the right to promote there."""
+    fact = placed.fact
+    check_not_read_only(vault, caller)
+    check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
+    _check_promotable(placed, verdicts)
+    marks = own_marks(vault)
+    gates = {one.gate: one.reason for one in verdicts}
+
+    def work(connection: HubConnection) -> tuple[PromoteResult, dict[str, list[tuple[str, str]]], str]:
+        own = own_vault(connection, marks).vault
+        done = ask_promotion(connection, own, fact.id, scope, fact.fact, gates)
+        return PromoteResult(done[0], done[1], scope, done[2]), promoted_facts(connection, own), own
+
+    done, shared, own = ask_organisation(vault, work)
+    return done._replace(withdrawn=_withdraw_gone(vault, own, shared))
+
+
+def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason: str | None) -> int:
+    """Take a fact of this vault back from every scope that it was promoted to. Return from how many."""
+    check_not_read_only(vault, caller)
+    check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
+    marks = own_marks(vault)
+
+    def work(connection: HubConnection) -> int:
+        return withdraw_promotions(connection, own_vault(connection, marks).vault, fact.id, reason)
+
+    return ask_organisation(vault, work)
+
+
+def withdraw_what_ended(vault: Vault) -> tuple[str, ...]:
+    """Withdraw the promoted facts of this vault that were retracted, revoked or redacted here. Return their ids."""
+    marks = own_marks(vault)
+
+    def read(connection: HubConnection) -> tuple[str, dict[str, list[tuple[str, str]]]]:
+        found = own_vaults(connection, marks)
+        return (found[0].vault, promoted_facts(connection, found[0].vault)) if len(found) == 1 else ("", {})
+
+    own, shared = ask_organisation(vault, read)
+    return _withdraw_gone(vault, own, shared)
+
+
+def list_promotions(vault: Vault, status: str) -> tuple[HubIdentity, tuple[Promotion, ...]]:
+    """Return who asks, and the promotions of a status that they may decide or asked for."""
+    return ask_organisation(vault, lambda connection: (identity(connection), tuple(promotions(connection, status))))
+
+
+def decide(vault: Vault, caller: Caller, number: int, approved: bool, reason: str | None) -> str:
+    """Approve or reject a promotion as a person, and return its status. Rejecting an approved one withdraws it."""
+    if caller.agent is not None:
+        raise NotPermitted(
+            f"The agent {caller.agent} may not decide about promotions.",
+            "A person runs the command without --agent and CLAWMEM_AGENT.",
+        )
+    return ask_organisation(vault, lambda connection: decide_promotion(connection, number, approved, reason))
+
+
+def _check_promotable(placed: PlacedFact, verdicts: Sequence[GateResult]) -> None:
+    fact = placed.fact
+    if (origin := origin_of(fact)) is not None:
+        raise Refused(
+            f"{fact.id} was pulled from the organisation {origin.org}.", "Only its own vault promotes it further."
+        )
+    if (owner := owner_of(placed.entity)) is not None:
+        raise Refused(f"{fact.id} belongs to the workspace of the agent {owner}.", "Move it to a shared entity first.")
+    if not passes(verdicts):
+        reasons = "; ".join(f"{one.gate}: {one.reason}" for one in verdicts if not one.passed)
+        raise Refused(
+            f"{fact.id} does not pass the gates: {reasons}.", f"`clawmem wiki gate {fact.id} --explain` shows all."
+        )
+
+
+def _withdraw_gone(vault: Vault, own: str, shared: Mapping[str, object]) -> tuple[str, ...]:
+    gone = _ended_here(vault, shared) if shared else ()
+    if gone:
+
+        def withdraw(connection: HubConnection) -> None:
+            for one in gone:
+                withdraw_promotions(connection, own, one, WITHDRAWN_HERE)
+
+        ask_organisation(vault, withdraw)
+    return gone
+
+
+def _ended_here(vault: Vault, shared: Mapping[str, object]) -> tuple[str, ...]:
+    """Return those of some facts of this vault that were retracted or redacted here.
+
+    One that is not here may be of another clone of the vault, whose commits this one has not received yet."""
+    known = run_query(vault, lambda index: by_ids(index, shared))
+    return tuple(one for one in sorted(known) if _is_ended(known[one].fact))
+
+
+def _is_ended(fact: Fact) -> bool:
+    return fact.status == RETRACTED or bool((fact.metadata or {}).get("redacted"))

@@ -1,0 +1,184 @@
+"""Facts of the organisation for a question, as lines beside the vault's own facts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from clawmem.bridge.organisation import ask_organisation
+from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound, NotPermitted, RemoteFailed
+from clawmem.index.hub.organisation import facts_by_id, identity
+from clawmem.index.hub.search import HubFact, HubHit, HubQuestion, search_facts
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import by_ids
+from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.labels import change_labels
+from clawmem.model.facts.pulled import origin_of
+from clawmem.model.facts.trust import EXTERNAL
+from clawmem.model.language.text import counted
+from clawmem.model.pages import context_frame as frame
+from clawmem.model.pages.tokens import fact_dates, servable, token_bound
+from clawmem.model.proposals.quarantine import quarantine_rule
+from clawmem.model.records.caller import Caller
+from clawmem.model.safety.recalled_text import CLOSING
+from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.index.hub.connect import HubConnection
+
+# The vector of a question is the meaning by this model, whose vectors the hub has.
+_LOCAL = "local"
+
+
+class OrganisationHits(NamedTuple):
+    """What the organisation has for a question, best first, without what the vault has itself.
+
+    `org` is its short name. `left_out` are the ids of facts that read as orders to their reader. `problem` says why the
+    organisation could not be asked; the rest is then empty."""
+
+    org: str
+    hits: tuple[HubHit, ...] = ()
+    left_out: tuple[str, ...] = ()
+    problem: ClawmemError | None = None
+
+    def notices(self) -> tuple[str, ...]:
+        """Return the remarks: what was left out, and, as an incomplete answer, why the organisation is not in it."""
+        if self.problem is not None:
+            return (IncompleteAnswer(f"without the organisation: {self.problem.message} {self.problem.hint}".strip()),)
+        if self.left_out:
+            return (f"left out of the organisation because they read as orders: {', '.join(self.left_out)}",)
+        return ()
+
+
+class JoinedText(NamedTuple):
+    """A text for a prompt with lines of the organisation at its end: the tokens of all of it, how they were counted,
+    the number of lines of the organisation in it, and the number of those for which there was no room."""
+
+    text: str
+    tokens: int
+    counted_by: str
+    lines: int
+    left_out: int
+
+
+def query_organisation(vault: Vault, caller: Caller, question: str, limit: int) -> OrganisationHits:
+    """Return the best facts of the organisation for a question, those of this vault among them.
+
+    Raise like `ask_organisation`."""
+    asked = HubQuestion(
+        question,
+        caller.now,
+        limit,
+        vault.catalog_or_none() or Catalog({}),
+        vault.settings.words("user.name"),
+        _vector(vault, question),
+    )
+
+    def work(connection: HubConnection) -> tuple[str, list[HubHit]]:
+        return identity(connection).org, search_facts(connection, asked)
+
+    org, found = ask_organisation(vault, work)
+    orders = {one.found.key for one in found if quarantine_rule(one.found.fact._replace(trust=EXTERNAL))}
+    return OrganisationHits(
+        org,
+        tuple(one for one in found if one.found.key not in orders),
+        tuple(one.found.fact.id for one in found if one.found.key in orders),
+    )
+
+
+def beside_own(vault: Vault, caller: Caller, question: str, limit: int, shown: Collection[str]) -> OrganisationHits:
+    """Return the same for an answer that has facts of the vault already, whose ids are `shown`.
+
+    Facts of this vault, and pulled ones that are shown or were withdrawn, are left out. An organisation that cannot be
+    asked is part of the answer. Raise Refused if the vault is connected to none."""
+    try:
+        found = query_organisation(vault, caller, question, limit)
+    except (RemoteFailed, NotPermitted) as problem:
+        return OrganisationHits("", problem=problem)
+    known = run_query(vault, lambda index: by_ids(index, {one.found.fact.id for one in found.hits}))
+    own = {one.fact.id for one in known.values() if origin_of(one.fact) is None or one.fact.status == RETRACTED}
+    hits = tuple(one for one in found.hits if one.found.fact.id not in own and one.found.fact.id not in shown)
+    return found._replace(hits=hits)
+
+
+def find_in_organisation(vault: Vault, reference: str) -> tuple[str, HubFact]:
+    """Return the short name of the organisation, and its fact with an id or a unique prefix of one.
+
+    Raise NotFound, AmbiguousId, and like `ask_organisation`."""
+    org, found = ask_organisation(
+        vault, lambda connection: (identity(connection).org, facts_by_id(connection, reference))
+    )
+    exact = [one for one in found if one.fact.id == reference] or found
+    if not exact:
+        raise NotFound(
+            f"The organisation has no fact '{reference}' that you may read.", "`clawmem org query` shows ids."
+        )
+    if len(exact) > 1:
+        raise AmbiguousId(reference, [f"{one.fact.id} of {one.vault}" for one in exact])
+    return org, exact[0]
+
+
+def organisation_line(org: str, found: HubFact) -> str:
+    """Return a fact of the organisation as a line of context: its dates, the scope that shows it, vault and author."""
+    return f"- {servable(found.fact.fact)} ({servable(', '.join(_remarks(org, found)))})\n"
+
+
+def with_organisation(
+    text: str, tokens: int, counted_by: str, budget: int, org: str, hits: Sequence[HubHit]
+) -> JoinedText:
+    """Return a text for a prompt with the lines of the organisation that still fit into its budget, best first.
+
+    The vault's own part is the same as without them, so nothing of it makes room."""
+    title = frame.title(frame.FROM_ORGANISATION)
+    closing = CLOSING if text.endswith(CLOSING) else ""
+    left, kept = budget - tokens - title.tokens, list[str]()
+    for one in hits:
+        line = organisation_line(org, one.found)
+        cost = token_bound(line)
+        if cost <= left:
+            kept.append(line)
+            left -= cost
+    if not kept:
+        return JoinedText(text, tokens, counted_by, 0, len(hits))
+    body = text.removesuffix(closing)
+    body += "" if body.endswith("\n") or not body else "\n"
+    joined = "".join((body, title.text, *kept, closing)).removesuffix("\n")
+    how = "upper bound" if counted_by == "upper bound" else "mixed"
+    return JoinedText(joined, budget - left, how, len(kept), len(hits) - len(kept))
+
+
+def left_out_notice(joined: JoinedText) -> tuple[str, ...]:
+    """Return a remark if lines of the organisation did not fit."""
+    if not joined.left_out:
+        return ()
+    return (f"{counted(joined.left_out, 'line')} of the organisation did not fit; `clawmem org query` shows them",)
+
+
+def origin_words(org: str, found: HubFact) -> str:
+    """Return where a fact of the organisation is from: the scope that shows it, and the vault."""
+    return f"{org}/{found.scopes[-1]}, vault {found.vault}"
+
+
+def author_name(found: HubFact) -> str:
+    """Return the name of the author without the address."""
+    return found.author.partition(" <")[0] or found.author
+
+
+def _remarks(org: str, found: HubFact) -> list[str]:
+    fact: Fact = found.fact
+    return [fact_dates(fact), origin_words(org, found), f"by {author_name(found)}", *change_labels(fact)]
+
+
+def _vector(vault: Vault, question: str) -> list[float] | None:
+    """Return the meaning of a question, if the local model is in use here and its vectors are there."""
+    from clawmem.index.vectors.question_vector import question_vector
+    from clawmem.index.vectors.store import configured_model, open_vectors
+
+    vectors = open_vectors(vault) if configured_model(vault) == _LOCAL else None
+    if vectors is None:
+        return None
+    try:
+        return question_vector(vectors, question)
+    finally:
+        vectors.close()

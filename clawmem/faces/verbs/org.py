@@ -1,0 +1,351 @@
+"""`clawmem org connect|disconnect|status|query|promote|withdraw|pull|review`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clawmem.bridge.organisation import (
+    OrganisationStatus,
+    connect_organisation,
+    disconnect_organisation,
+    organisation_status,
+)
+from clawmem.bridge.organisation_promotion import (
+    decide,
+    list_promotions,
+    promote_to_organisation,
+    withdraw_from_organisation,
+    withdraw_what_ended,
+)
+from clawmem.bridge.organisation_pull import PullResult, retract_copies
+from clawmem.bridge.organisation_pull import pull as pull_act
+from clawmem.bridge.organisation_search import query_organisation
+from clawmem.errors import DONE, PARTIAL, IncompleteAnswer, InvalidInput
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.organisation import HUB_FACT, hit_data, hit_line
+from clawmem.faces.parts.parameters import FACT, REASON, Parameter
+from clawmem.faces.parts.words import said
+from clawmem.index.hub.organisation import MOST_COUNTED
+from clawmem.model.facts.reach import ORGANISATION
+from clawmem.model.language.text import counted
+from clawmem.wiki.check_gates import gate_fact
+
+LIST, APPROVE, REJECT = "list", "approve", "reject"
+_DIGITS = 18  # of the largest number that the hub has
+_STATUSES = ("pending", "approved", "rejected", "withdrawn")
+_DECIDED = {
+    "approved": "approved: it is shared with the scope",
+    "rejected": "rejected",
+    "withdrawn": "withdrawn: the scope does not see it any more",
+}
+
+
+def connect(call: Call, url: str) -> Answer:
+    """Store the address of the hub on this machine.
+
+    The hub must answer there. The address has no password: that is read from ~/.pgpass, a service file or PGPASSWORD.
+    `-` stands for the PG variables of the environment."""
+    address, who = connect_organisation(call.runtime.vault(), call.runtime.caller(), url)
+    data = {"address": address.shown(), "org": who.org, "name": who.name, "role": who.role}
+    return Answer(data, [f"connected to {who.name} ({who.org}) at {address.shown()} as {who.role}"], is_report=True)
+
+
+def disconnect(call: Call, retract: bool) -> Answer:
+    """Remove the address from this machine.
+
+    Facts that were pulled stay, labelled; with --retract, they are retracted in one commit."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    had = disconnect_organisation(vault, caller)
+    retracted, commit = retract_copies(vault, caller) if retract else ((), None)
+    lines = ["disconnected" if had else "the vault was connected to no organisation"]
+    lines += [f"retracted {counted(len(retracted), 'pulled fact')}"] if retract else []
+    data = {"disconnected": had, "retracted": list(retracted), "commit": commit}
+    return Answer(data, lines, is_report=True)
+
+
+def status(call: Call) -> Answer:
+    """Show the organisation, your rights and your promotions.
+
+    Facts of this vault that were withdrawn here are withdrawn there. Exit code 4: the organisation could not be
+    asked."""
+    vault = call.runtime.vault()
+    found = organisation_status(vault)
+    withdrawn: tuple[str, ...] = ()
+    if found.problem is None and found.promotions:
+        withdrawn = withdraw_what_ended(vault)
+        found = organisation_status(vault) if withdrawn else found
+    if found.problem is not None:
+        words = f"{found.problem.message} {found.problem.hint}".strip()
+        data = {"address": found.address, "reachable": False, "problem": words}
+        return Answer(data, [f"organisation  {found.address}"], (IncompleteAnswer(words),), PARTIAL)
+    return Answer(_status_data(found), _status_lines(found), _withdrawn_notice(withdrawn))
+
+
+def query(call: Call, question: str, limit: int | None) -> Answer:
+    """Find facts of the organisation for a question.
+
+    Those of this vault are among them. You see what your role reads."""
+    asked = question.strip()
+    if not asked:
+        raise InvalidInput("The question is empty.", "Example: clawmem org query 'which port does the gateway use?'")
+    vault = call.runtime.vault()
+    found = query_organisation(vault, call.runtime.caller(), asked, limit or vault.settings.whole("defaults.limit"))
+    data = {"org": found.org, "facts": [hit_data(found.org, one) for one in found.hits]}
+    lines = [hit_line(found.org, one) for one in found.hits]
+    return Answer(data, lines, found.notices(), talk=() if lines else ("Nothing was found.",))
+
+
+def promote(call: Call, fact: str, scope: str) -> Answer:
+    """Share a fact with a broader scope.
+
+    It must pass the gates of the wiki, and your role must have the right to promote there. Where the organisation
+    reviews promotions, it waits for a person."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    gated = gate_fact(vault, caller, fact)
+    done = promote_to_organisation(vault, caller, gated.placed, gated.results, scope)
+    waits = done.status == "pending"
+    data = {
+        "fact": gated.placed.fact.id,
+        "promotion": done.number,
+        "status": done.status,
+        "scope": done.scope,
+        "new": done.is_new,
+    }
+    before = "" if done.is_new else " before"
+    words = f"waits for review as promotion {done.number}" if waits else f"is shared with the scope {done.scope}"
+    line = f"{gated.placed.fact.id} {words}{f', asked for{before}' if before else ''}"
+    return Answer(data, [line], _withdrawn_notice(done.withdrawn))
+
+
+def withdraw(call: Call, fact: str, reason: str | None) -> Answer:
+    """Take a promoted fact back from every scope. The vault keeps it."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    placed = gate_fact(vault, caller, fact).placed
+    number = withdraw_from_organisation(vault, caller, placed.fact, reason)
+    line = f"{placed.fact.id}: {counted(number, 'promotion')} withdrawn"
+    return Answer({"fact": placed.fact.id, "withdrawn": number}, [line])
+
+
+def pull(call: Call, every: bool, yes: bool) -> Answer:
+    """Bring facts of the organisation into this vault.
+
+    They are those that were promoted out of other vaults and that your role reads, in one commit. The copies are
+    labelled and read-only, below resources/organisation/. They keep their origin and their author, and are retracted
+    when it was withdrawn there. If an origin was redacted, its copy is redacted here, which rewrites history, after a
+    question or with --yes. Exit code 4: copies wait for that."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    done = pull_act(vault, caller, every, yes)
+    if done.to_redact and call.confirmed(_redaction_lines(done), "Rewrite history?"):
+        again = pull_act(vault, caller, every, may_redact=True)
+        done = again._replace(
+            added=done.added, changed=done.changed, retracted=done.retracted, commit=done.commit or again.commit
+        )
+    notices = [*done.notices, *_withdrawn_notice(done.withdrawn)]
+    notices += [f"{name} was left out: {reason}" for name, reason in done.refused]
+    if done.to_redact:
+        number = counted(len(done.to_redact), "fact")
+        notices.append(
+            IncompleteAnswer(
+                f"{number} redacted at the origin: the words are still in the history of this vault."
+                " `clawmem org pull --yes` rewrites it."
+            )
+        )
+    data = {
+        **{name: list(getattr(done, name)) for name in ("added", "changed", "retracted", "redacted", "to_redact")},
+        "org": done.org,
+        "refused": [{"fact": name, "reason": reason} for name, reason in done.refused],
+        "withdrawn": list(done.withdrawn),
+        "commit": done.commit,
+    }
+    lines = [
+        f"{done.org}: {len(done.added):,} new, {len(done.changed):,} changed, {len(done.retracted):,} retracted,"
+        f" {len(done.redacted):,} redacted"
+    ]
+    lines += [f"commit {done.commit[:12]}"] if done.commit else []
+    return Answer(data, lines, notices, PARTIAL if done.to_redact else DONE)
+
+
+def review(call: Call, action: str, promotion: str | None, status: str, reason: str | None) -> Answer:
+    """List promotions, or approve or reject one.
+
+    The list has those that you may decide and those that you asked for. To reject an approved one takes the fact away
+    from the scope again."""
+    for word, choices in ((action, (LIST, APPROVE, REJECT)), (status, _STATUSES)):
+        if word not in choices:
+            raise InvalidInput(f"'{word}' is not a choice of `org review`.", f"Choose from {', '.join(choices)}.")
+    vault = call.runtime.vault()
+    if action == LIST:
+        who, found = list_promotions(vault, status)
+        data = {"org": who.org, "promotions": [one._asdict() for one in found]}
+        rows = [(str(one.number), one.status, one.scope, one.vault, one.fact, one.asked_by, one.claim) for one in found]
+        table = Table(("promotion", "status", "scope", "vault", "fact", "asked by", "says"), rows)
+        return Answer(data, table, talk=() if found else (f"No promotion is {status}.",))
+    if promotion is None or not (promotion.isascii() and promotion.isdigit()) or len(promotion) > _DIGITS:
+        raise InvalidInput("Name a promotion by its number.", "`clawmem org review` lists them.")
+    number = int(promotion)
+    decided = decide(vault, call.runtime.caller(), number, action == APPROVE, reason)
+    return Answer({"promotion": number, "status": decided}, [f"promotion {number} is {_DECIDED[decided]}"])
+
+
+def _status_data(found: OrganisationStatus) -> dict[str, Any]:
+    assert found.who is not None
+    own = found.own
+    return {
+        "address": found.address,
+        "reachable": True,
+        "org": found.who.org,
+        "name": found.who.name,
+        "role": found.who.role,
+        "review": found.who.review,
+        "rights": {scope: list(may) for scope, may in found.who.rights.items()},
+        "readable": found.readable,
+        "promoted": found.promoted,
+        **({"vault": said(own._asdict())} if own else {}),
+        "promotions": [{"fact": fact, "scope": scope, "status": state} for fact, scope, state in found.promotions],
+    }
+
+
+def _status_lines(found: OrganisationStatus) -> Iterator[str]:
+    who, own = found.who, found.own
+    assert who is not None
+    yield f"organisation  {who.name} ({who.org}) at {found.address}"
+    yield f"role          {who.role}"
+    for scope, may in who.rights.items():
+        yield f"  {scope}: {', '.join(may)}"
+    yield f"promotions    {'wait for review' if who.review else 'are shared at once'}"
+    yield f"facts         {_counted_to(found.readable)} readable, {_counted_to(found.promoted)} of them promoted"
+    if own is None:
+        yield "this vault    not at the hub, or not readable for this role"
+    else:
+        yield f"this vault    {own.vault}, scope {own.scope}, taken in {own.taken_at or 'never'}"
+    for fact, scope, state in found.promotions:
+        yield f"  {fact}  {state} in {scope}"
+
+
+def _counted_to(number: int) -> str:
+    return f"{number:,}{' or more' if number == MOST_COUNTED else ''}"
+
+
+def _withdrawn_notice(withdrawn: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"withdrawn at the organisation, as here: {', '.join(withdrawn)}",) if withdrawn else ()
+
+
+def _redaction_lines(done: PullResult) -> list[str]:
+    number = counted(len(done.to_redact), "fact")
+    return [f"{number} redacted at the origin; the copies here: {', '.join(done.to_redact)}"]
+
+
+VERB = {
+    "connect": Command(
+        connect,
+        (Parameter("url", "The address, such as postgresql://ana@hub.example/clawmem, or -.", required=True),),
+        {"address": str, "org": str, "name": str, "role": str},
+        ("clawmem org connect postgresql://ana@hub.example/clawmem", "clawmem org connect -"),
+    ),
+    "disconnect": Command(
+        disconnect,
+        (Parameter("retract", "Retract the facts that were pulled.", ("--retract",), bool, False),),
+        {"disconnected": bool, "retracted": [str], "commit": (str, None)},
+        ("clawmem org disconnect",),
+    ),
+    "status": Command(
+        status,
+        (),
+        (
+            {
+                "address": str,
+                "reachable": bool,
+                "org": str,
+                "name": str,
+                "role": str,
+                "review": bool,
+                "rights": {str: [str]},
+                "readable": int,
+                "promoted": int,
+                "vault?": {"vault": str, "scope": str, "taken_at?": str},
+                "promotions": [{"fact": str, "scope": str, "status": str}],
+            },
+            {"address": str, "reachable": bool, "problem": str},
+        ),
+        ("clawmem org status",),
+    ),
+    "query": Command(
+        query,
+        (
+            Parameter("question", "The question, or - for stdin.", required=True, stdin=True),
+            Parameter("limit", "The maximum number of facts.", ("--limit", "-n"), int, least=1, most=1000),
+        ),
+        {"org": str, "facts": [HUB_FACT]},
+        ("clawmem org query 'which port does the gateway use?'",),
+        ("facts",),
+    ),
+    "promote": Command(
+        promote,
+        (
+            FACT,
+            Parameter("scope", "The scope at the organisation.", ("--scope", "-s"), default=ORGANISATION),
+        ),
+        {"fact": str, "promotion": int, "status": str, "scope": str, "new": bool},
+        ("clawmem org promote fact_1a2b --scope organisation",),
+    ),
+    "withdraw": Command(
+        withdraw,
+        (FACT, REASON),
+        {"fact": str, "withdrawn": int},
+        ("clawmem org withdraw fact_1a2b --reason 'It holds for this team only.'",),
+    ),
+    "pull": Command(
+        pull,
+        (
+            Parameter("every", "Facts of other vaults that were not promoted, too.", ("--every",), bool, False),
+            Parameter("yes", "Redact copies whose origin was redacted, without a question.", ("--yes",), bool, False),
+        ),
+        {
+            "org": str,
+            "added": [str],
+            "changed": [str],
+            "retracted": [str],
+            "redacted": [str],
+            "to_redact": [str],
+            "refused": [{"fact": str, "reason": str}],
+            "withdrawn": [str],
+            "commit": (str, None),
+        },
+        ("clawmem org pull",),
+    ),
+    "review": Command(
+        review,
+        (
+            Parameter("action", "{choices}.", default=LIST, choices=(LIST, APPROVE, REJECT)),
+            Parameter("promotion", "The number of the promotion."),
+            Parameter("status", "List those that are {choices}.", ("--status",), default="pending", choices=_STATUSES),
+            REASON,
+        ),
+        (
+            {
+                "org": str,
+                "promotions": [
+                    {
+                        "number": int,
+                        "vault": str,
+                        "fact": str,
+                        "scope": str,
+                        "status": str,
+                        "gates": {str: str},
+                        "reason": (str, None),
+                        "asked_by": str,
+                        "asked_at": str,
+                        "entity": str,
+                        "claim": str,
+                        "author": str,
+                        "may_decide": bool,
+                    }
+                ],
+            },
+            {"promotion": int, "status": str},
+        ),
+        ("clawmem org review", "clawmem org review approve 12"),
+        ("promotions",),
+    ),
+}

@@ -1,0 +1,76 @@
+"""Facts that were pulled from the organisation: labelled, read-only copies that keep their origin and their author."""
+
+from collections.abc import Mapping
+
+from clawmem.model.facts.fact import DEFAULT_CATEGORY, GUARDRAIL, Fact
+from clawmem.model.facts.trust import EXTERNAL
+from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.entity import slug
+
+PULLED = "resources/organisation"
+"""The folder of the entities that hold pulled facts."""
+
+ORIGIN = "organisation"
+"""The key of the metadata that holds the origin of a pulled fact."""
+
+_SOURCE = "organisation:"
+
+
+class FactOrigin(NamedTuple):
+    """Where a pulled fact is from: the organisation, the vault, the entity there, who sees it, its author (`Name
+    <address>`), and the commit, file and line (from 1) that recorded it."""
+
+    org: str
+    vault: str
+    entity: str
+    scopes: tuple[str, ...]
+    author: str
+    commit: str
+    path: str
+    line: int
+
+
+def pulled_fact(fact: Fact, origin: FactOrigin) -> Fact:
+    """Return the copy of a fact of the organisation that a vault keeps.
+
+    Its trust is that of a text from outside. What would lead every context, importance and the category of guardrails,
+    is left out: that is for each vault to decide. Evidence and links stay in the vault of the origin."""
+    return Fact(
+        id=fact.id,
+        fact=fact.fact,
+        category=DEFAULT_CATEGORY if fact.category == GUARDRAIL else fact.category,
+        timestamp=fact.timestamp,
+        source=f"{_SOURCE}{origin.org}",
+        status=fact.status,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        relation_phrase=fact.relation_phrase,
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to,
+        confidence=fact.confidence,
+        trust=EXTERNAL,
+        tags=fact.tags,
+        metadata={ORIGIN: {**origin._asdict(), "scopes": list(origin.scopes)}},
+    )
+
+
+def origin_of(fact: Fact) -> FactOrigin | None:
+    """Return the origin of a pulled fact, or None for any other fact."""
+    given = (fact.metadata or {}).get(ORIGIN)
+    if not isinstance(given, Mapping) or not fact.source.startswith(_SOURCE):
+        return None
+    if not set(FactOrigin._fields) <= set(given):
+        return None
+    found = FactOrigin(*(given[name] for name in FactOrigin._fields))
+    return found._replace(scopes=tuple(found.scopes))
+
+
+def pulled_entity(entity: str) -> str:
+    """Return the entity that holds the pulled facts of an entity of another vault."""
+    return f"{PULLED}/{slug(entity.replace('/', '-')) or 'general'}"
+
+
+def holds_copies(entity: str) -> bool:
+    """Return whether an entity is one of those that hold pulled facts."""
+    return entity.startswith(f"{PULLED}/")

@@ -1,0 +1,26 @@
+"""`make run-hub`: two vaults and a hub on a server of its own; each step checks itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hub.server import programs_or_skip
+from tests.transcripts.transcript import tools
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.soak
+def test_the_example_of_the_hub(tmp_path: Path, environment: dict[str, str]) -> None:
+    programs_or_skip()
+    path = f"{tools(tmp_path)}{os.pathsep}{environment['PATH']}"
+    env = {"PATH": path, "HOME": environment["HOME"], "LANG": environment["LANG"], "PYTHON": sys.executable}
+    command = ["sh", str(ROOT / "examples" / "hub.sh")]
+    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n  ") == 12
