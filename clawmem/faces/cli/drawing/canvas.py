@@ -1,7 +1,7 @@
 """Text in rows: words of the vault as data, wrapping, columns, and the styles of all drawings.
 
 Colours are names of the terminal's own palette, so that light and dark themes apply. Only those are used that can be
-read on both (decision 126).
+read on both (decision 125).
 """
 
 from __future__ import annotations
