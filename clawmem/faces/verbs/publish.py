@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from clawmem.bridge.contract import Line, numbered_lines, read_line
-from clawmem.bridge.contract_publish import OUTCOMES, REFUSED, STORED, Published, RefusedLine
+from clawmem.bridge.contract_plan import OUTCOMES, REFUSED, STORED
+from clawmem.bridge.contract_publish import Published, RefusedLine
 from clawmem.bridge.contract_publish import publish as act
 from clawmem.errors import DONE, PARTIAL, InvalidInput, UnreadableKey
 from clawmem.faces.parts.command import Answer, Call, Command, Feed

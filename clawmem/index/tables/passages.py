@@ -13,10 +13,9 @@ from clawmem.index.tables.seals import event_seal, note_seal
 from clawmem.index.tables.store import Index
 from clawmem.model.pages.daily import day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, parse_events
-from clawmem.model.records.layout import agent_of
+from clawmem.model.records.layout import WIKI, agent_of
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import SPREAD, search_texts
-from clawmem.model.wiki.names import FOLDER
 
 _EVENT = (
     "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, line, seal)"
@@ -142,6 +141,6 @@ def _note_documents(n: int, text: str, day: str | None) -> list[Document]:
 def page_lines(path: str, data: bytes | None) -> list[str]:
     """Return the lines that people wrote on a page, without comments and generated parts; headings only of the wiki."""
     text = (data or b"").decode(errors="replace")
-    if path.startswith(f"{FOLDER}/"):
+    if path.startswith(f"{WIKI}/"):
         return list(written_lines(text))
     return [line.text for line in note_lines(text)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clawmem.errors import InvalidInput
 from clawmem.model.kinds import ROOMS, file_kind
 
+WIKI = "wiki"
 SETTINGS = "clawmem.yaml"
 CATALOG = "predicates.yaml"
 OWNED_FOLDERS = tuple(f"{room}/" for room in ROOMS)

@@ -6,7 +6,9 @@ import hashlib
 import re
 import unicodedata
 
-FOLDER = "wiki"
+from clawmem.model.records.layout import WIKI
+
+FOLDER = WIKI
 INDEX = f"{FOLDER}/index.md"
 TOPICS = f"{FOLDER}/topics"
 REPORTS = f"{FOLDER}/reports"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.errors import ClawmemError, SecretFound
 from clawmem.model.kinds import AT_INGEST, handling
+from clawmem.model.language.text import common_start
 from clawmem.model.records.change import Change
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
 from clawmem.model.settings.permission import UPKEEP
@@ -151,22 +152,10 @@ def _check(path: str, data: bytes | None, rule: str) -> None:
 def _added(before: bytes, after: bytes) -> str:
     """The lines that a file did not have; what both begin with is passed over, so that adding to a long file is
     quick."""
-    start = after.rfind(b"\n", 0, _common(before, after)) + 1
+    start = after.rfind(b"\n", 0, common_start(before, after)) + 1
     known = frozenset(before[start:].split(b"\n"))
     lines = [line for line in after[start:].split(b"\n") if line not in known]
     return b"\n".join(lines).decode(errors="replace")
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _where(path: str, text: str, place: int) -> str:

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
-from clawmem.model.language.text import all_of, check_statement, check_visible, counted, visible, with_article
+from clawmem.model.language.text import (
+    all_of,
+    check_statement,
+    check_visible,
+    common_start,
+    counted,
+    visible,
+    with_article,
+)
 
 
 def test_controls_and_overrides_are_shown_as_escapes() -> None:
@@ -52,3 +60,10 @@ def test_a_byte_that_is_no_utf8_is_called_that() -> None:
 
 def test_a_word_gets_its_article() -> None:
     assert (with_article("escalation"), with_article("fact")) == ("an escalation", "a fact")
+
+
+@given(st.binary(max_size=20), st.binary(max_size=20), st.binary(max_size=20))
+def test_the_common_start_is_the_longest(start: bytes, one: bytes, other: bytes) -> None:
+    both = common_start(start + one, start + other)
+    assert both >= len(start) and (start + one)[:both] == (start + other)[:both]
+    assert both == min(len(start + one), len(start + other)) or (start + one)[both] != (start + other)[both]
