@@ -27,7 +27,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import summary_path
 from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, entity_page, topic_page
 from clawmem.model.wiki.page import EntityPage, PageEntry, PageLink, TopicPage
-from clawmem.model.wiki.site import OwnPage, Site, SitePage, SiteTopic, source_events
+from clawmem.model.wiki.site import OwnPage, Site, SitePage, SiteTopic, site_paths, source_events
 from clawmem.vault.state.wiki_state import WikiState
 from clawmem.vault.vault import Vault
 from clawmem.wiki.compile import (
@@ -143,7 +143,8 @@ class _Builder:
         self.caller = caller
         self._spool = spool
         self._report = report
-        self._head = vault.head().commit or ""
+        # The commit that the index shows: HEAD may have moved since the index was opened.
+        self._head = index.head() or ""
         self._ground = hashlib.sha256(f"{basis(vault)}\n{design}".encode()).hexdigest()
         self._least = vault.settings.whole("wiki.topic_claims")
         self._titles = titles_of(entities(index))
@@ -156,24 +157,31 @@ class _Builder:
     def build(self, folder: Path, render: Render, full: bool) -> BuiltSite:
         """Gather what changed, render it, and write it."""
         last = None if full else self._usable(read_site_state(folder))
+        paths = changed_paths(self, last.wiki if last else None)
+        if paths is None:
+            last = None  # git does not have the commit of the last build
         before = last.wiki.pages if last else {}
-        edited = self._edited(last)
+        edited = set(paths or ())
         self._entries = {name: before[name] for name in sorted(self._names & before.keys())}
         self._gather(self._changed(last, edited))
         links, totals = self._gather_linked(before)
-        titles = self._titles_of_files(last.files_of_people if last else {}, edited)
-        others = {path: title for path, title in titles.items() if title is not None}
-        known = _digest((*(entry.path for entry in self._entries.values()), *map(topic_page, totals), *others))
+        titles = self._titles_of_files(last.files_of_people if last else {}, edited, totals)
+        others = _own_titles(titles)
+        was = site_paths(
+            before.values(),
+            map(topic_page, topic_totals(before, self._least)),
+            _own_titles(last.files_of_people if last else {}),
+        )
+        now = site_paths(self._entries.values(), map(topic_page, totals), others)
+        known = _digest(now)
         if last is not None:
-            self._noted = set(last.noted)
+            self._noted = set(last.noted) & (self._names | set(map(topic_page, totals)))
         if last is None or last.known != known:
             # A link in what people wrote may lead to a page that is new or gone.
             edited = set(others) | self._noted
             self._gather((self._noted & self._names) - set(self._spool.names()))
         self._entries = dict(sorted(self._entries.items()))
         topics = self._topics(before, totals, edited, last is None)
-        was = self._paths(before.values(), topic_totals(before, self._least), last.files_of_people if last else {})
-        now = self._paths(self._entries.values(), totals, others)
         site = Site(
             self._pages(links, totals),
             topics,
@@ -181,7 +189,7 @@ class _Builder:
             tuple(self._entries.values()),
             totals,
             others,
-            tuple(sorted(was - now)),
+            tuple(sorted(set(was.values()) - set(now.values()))),
             self._texts([INDEX])[INDEX],
         )
 
@@ -193,18 +201,7 @@ class _Builder:
             folder, lambda earlier: render(site, earlier), last, state, self._report, len(self._spool.names())
         )
         notices = (*self.index.notices, *unreadable_notices(self.index))
-        return BuiltSite(done, len(now), last is None, notices)
-
-    def _edited(self, last: SiteState | None) -> set[str]:
-        """Return the paths of the vault that changed since a build."""
-        if last is None or last.wiki.head == self._head:
-            return set()
-        return set(self.vault.changed_paths_or_none(last.wiki.head, self._head) or ())
-
-    @staticmethod
-    def _paths(entries: Iterable[PageEntry], topics: Iterable[str], own: Mapping[str, str | None]) -> set[str]:
-        shown = (path for path, title in own.items() if title is not None)
-        return {*(entry.path for entry in entries), *map(topic_page, topics), *shown}
+        return BuiltSite(done, len(now.keys() - {INDEX}), last is None, notices)
 
     def _usable(self, last: SiteState | None) -> SiteState | None:
         """Return the state of the last build, unless something changed on which every page depends, or the clock went
@@ -215,7 +212,7 @@ class _Builder:
     def _changed(self, last: SiteState | None, edited: Collection[str]) -> set[str]:
         """Return the entities whose pages may differ from the last build."""
         wiki = last.wiki if last else None
-        changed = changed_names(self, wiki, self._names, self._titles, changed_paths(self, wiki))
+        changed = changed_names(self, wiki, self._names, self._titles, sorted(edited))
         days = {path[7:-6] for path in edited if path.startswith("ledger/")}
         if changed == self._names or not days:
             return changed
@@ -272,12 +269,14 @@ class _Builder:
         self._noted |= {path for path, text in notes.items() if text}
         return tuple(SiteTopic(page, notes[page.path]) for page in pages)
 
-    def _titles_of_files(self, kept: Mapping[str, str | None], edited: Collection[str]) -> dict[str, str | None]:
+    def _titles_of_files(
+        self, kept: Mapping[str, str | None], edited: Collection[str], topics: Iterable[str]
+    ) -> dict[str, str | None]:
         """Return the titles of the Markdown files that people wrote for everyone, by path; None for files that clawmem
-        wrote."""
+        wrote. The text of a file at the path of an entity or a topic is shown on that page."""
         if not self._head:
             return {}
-        taken = {INDEX, *map(entity_page, self._names)}
+        taken = {INDEX, *map(entity_page, self._names), *map(topic_page, topics)}
         paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path)]
         read = [path for path in paths if path not in kept or path in edited]
         titles = {path: kept[path] for path in paths if path in kept}
@@ -316,5 +315,10 @@ def _title(path: str, text: str) -> str:
     return first or path.rpartition("/")[2].removesuffix(".md")
 
 
-def _digest(paths: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(sorted(paths)).encode(errors="replace")).hexdigest()
+def _own_titles(titles: Mapping[str, str | None]) -> dict[str, str]:
+    return {path: title for path, title in titles.items() if title is not None}
+
+
+def _digest(paths: Mapping[str, str]) -> str:
+    pairs = (f"{path}\n{place}" for path, place in sorted(paths.items()))
+    return hashlib.sha256("\n".join(pairs).encode(errors="replace")).hexdigest()

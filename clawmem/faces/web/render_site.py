@@ -117,8 +117,7 @@ class _Renderer:
         return data_path(TOPICS), self._search.put(TOPICS, topics_data(self._site.totals, paths))
 
     def _gone(self) -> Iterator[File]:
-        for page in self._site.gone:
-            path = site_path(page) if self._earlier(site_path(page)) is not None else own_path(page)
+        for path in self._site.gone:
             yield path, None
             yield from beyond(path, 1, self._earlier)
             yield self._data(path, None)
