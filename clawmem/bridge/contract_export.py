@@ -130,8 +130,8 @@ class _Writer:
         return [one["line"] for one in self._identified(index, placed)]
 
     def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
-        """Return the lines, each with the id of its fact. An earlier wording of one origin has none, nor has a copy that
-        was pulled from the organisation: its vault exports it."""
+        """Return the lines, each with the id of its fact. An earlier wording of one origin has none, and neither has a
+        copy that was pulled from the organisation: its own vault exports it."""
         every = [one for one in placed if origin_of(one.fact) is None]
         successors = by_ids(index, {one.fact.superseded_by for one in every if one.fact.superseded_by})
         found = []
