@@ -25,8 +25,9 @@ from clawmem.model.pages.summary import generated_part, own_text, split_front_ma
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import summary_path
+from clawmem.model.wiki.links import outside_markers
 from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, entity_page, topic_page
-from clawmem.model.wiki.page import EntityPage, PageEntry, PageLink, TopicPage
+from clawmem.model.wiki.page import EntityPage, HandLinks, PageEntry, PageLink, TopicPage
 from clawmem.model.wiki.site import OwnPage, Site, SitePage, SiteTopic, site_paths, source_events
 from clawmem.vault.state.wiki_state import WikiState
 from clawmem.vault.vault import Vault
@@ -35,6 +36,7 @@ from clawmem.wiki.compile import (
     basis,
     changed_names,
     changed_paths,
+    hand_links,
     today,
     topic_links,
     topic_totals,
@@ -47,6 +49,7 @@ Earlier = Callable[[str], bytes | None]
 Render = Callable[[Site, Earlier], Iterable[tuple[str, bytes | None]]]
 Links = Mapping[str, tuple[PageLink, ...]]
 _AT_ONCE = 200
+_NO_BUILD = SiteState(WikiState("", "", "", {}, {}), "", (), {}, {})
 _OWN_KINDS = (
     "undated note", "document in daily", "document in life", "document in tasks", "document in workflows",
 )  # fmt: skip
@@ -160,28 +163,26 @@ class _Builder:
         paths = changed_paths(self, last.wiki if last else None)
         if paths is None:
             last = None  # git does not have the commit of the last build
-        before = last.wiki.pages if last else {}
-        edited = set(paths or ())
-        self._entries = {name: before[name] for name in sorted(self._names & before.keys())}
+        before, edited = last or _NO_BUILD, set(paths or ())
+        entries = before.wiki.pages
+        self._entries = {name: entries[name] for name in sorted(self._names & entries.keys())}
         self._gather(self._changed(last, edited))
-        links, totals = self._gather_linked(before)
-        titles = self._titles_of_files(last.files_of_people if last else {}, edited, totals)
-        others = _own_titles(titles)
-        was = site_paths(
-            before.values(),
-            map(topic_page, topic_totals(before, self._least)),
-            _own_titles(last.files_of_people if last else {}),
-        )
-        now = site_paths(self._entries.values(), map(topic_page, totals), others)
-        known = _digest(now)
-        if last is not None:
-            self._noted = set(last.noted) & (self._names | set(map(topic_page, totals)))
-        if last is None or last.known != known:
+        totals = topic_totals(self._entries, self._least)
+        titles = self._titles_of_files(before.files_of_people, edited, totals)
+        was, now = self._paths(entries, before.files_of_people), self._paths(self._entries, titles)
+        by_hand = self._links_by_hand(edited if last else None, before.wiki.by_hand, totals)
+        old = backlinks_of(entries, _shown(before.wiki.by_hand, was))
+        links = backlinks_of(self._entries, _shown(by_hand, now))
+        self._gather_linked(entries, old, links, totals)
+        known, others = _digest(now), _own_titles(titles)
+        self._noted = set(before.noted) & {*self._names, *map(topic_page, totals)}
+        if before.known != known:
             # A link in what people wrote may lead to a page that is new or gone.
-            edited = set(others) | self._noted
+            edited |= others.keys() | self._noted
             self._gather((self._noted & self._names) - set(self._spool.names()))
         self._entries = dict(sorted(self._entries.items()))
-        topics = self._topics(before, totals, edited, last is None)
+        moved = {path for path in old.keys() | links.keys() if old.get(path) != links.get(path)}
+        topics = self._topics(entries, totals, links, edited | moved, last is None)
         site = Site(
             self._pages(links, totals),
             topics,
@@ -194,7 +195,7 @@ class _Builder:
         )
 
         def state(files: Mapping[str, int]) -> SiteState:
-            wiki = WikiState(self._head, today(self), self._ground, self._entries, {})
+            wiki = WikiState(self._head, today(self), self._ground, self._entries, by_hand)
             return SiteState(wiki, known, tuple(sorted(self._noted)), titles, files)
 
         done = write_site(
@@ -202,6 +203,10 @@ class _Builder:
         )
         notices = (*self.index.notices, *unreadable_notices(self.index))
         return BuiltSite(done, len(now.keys() - {INDEX}), last is None, notices)
+
+    def _paths(self, entries: Mapping[str, PageEntry], titles: Mapping[str, str | None]) -> dict[str, str]:
+        """Return the path in the site of every page, by vault path."""
+        return site_paths(entries.values(), map(topic_page, topic_totals(entries, self._least)), _own_titles(titles))
 
     def _usable(self, last: SiteState | None) -> SiteState | None:
         """Return the state of the last build, unless something changed on which every page depends, or the clock went
@@ -226,16 +231,30 @@ class _Builder:
             page, self._entries[name] = gather_page(self.index, context, self._titles, name)
             self._spool.put(name, page)
 
-    def _gather_linked(self, before: Mapping[str, PageEntry]) -> tuple[Links, dict[str, int]]:
-        """Gather the pages whose backlinks or topics changed; return all backlinks, and the claims of each topic."""
-        old, new = backlinks_of(before), backlinks_of(self._entries)
+    def _links_by_hand(
+        self, edited: Collection[str] | None, before: Mapping[str, HandLinks], topics: Collection[str]
+    ) -> dict[str, HandLinks]:
+        """Return the links on pages of the wiki that people wrote, by page: those of the edited pages (None: of all),
+        and earlier ones of the others."""
+        paths = edited
+        if paths is None:
+            paths = self.vault.files_at(self._head, FOLDER) if self._head else ()
+        pages = sorted(path for path in paths if path.startswith(f"{FOLDER}/") and path.endswith(".md"))
+        written: dict[str, str | None] = dict.fromkeys(pages)
+        for start in range(0, len(pages), _AT_ONCE):
+            found = self._contents(pages[start : start + _AT_ONCE])
+            written |= {path: outside_markers(text) for path, text in found.items()}
+        return hand_links(written, before, self._entries, topics)
+
+    def _gather_linked(
+        self, before: Mapping[str, PageEntry], old: Links, new: Links, totals: Mapping[str, int]
+    ) -> None:
+        """Gather the pages whose backlinks or topics changed."""
         differ = [name for name, one in self._entries.items() if old.get(one.path) != new.get(one.path)]
         self._gather(name for name in differ if name not in self._spool)
-        totals = topic_totals(self._entries, self._least)
         moved = topic_totals(before, self._least).keys() ^ totals.keys()
         beside = [name for name, one in self._entries.items() if moved & one.topics.keys()]
         self._gather(name for name in beside if name not in self._spool)
-        return new, totals
 
     def _pages(self, links: Links, totals: Mapping[str, int]) -> Iterator[SitePage]:
         """Yield the gathered pages with their links, events and notes."""
@@ -251,17 +270,23 @@ class _Builder:
                 yield SitePage(page, events_by_id(self.index, source_events(page)), notes)
 
     def _topics(
-        self, before: Mapping[str, PageEntry], totals: Mapping[str, int], edited: Collection[str], full: bool
+        self,
+        before: Mapping[str, PageEntry],
+        totals: Mapping[str, int],
+        links: Links,
+        changed: Collection[str],
+        full: bool,
     ) -> tuple[SiteTopic, ...]:
         """Return the pages of the topics of which some entity has other claims than before or another title, and of
-        those that people edited."""
+        those whose pages changed otherwise: what people wrote there, or the links to them."""
         names = before.keys() | self._entries.keys()
         differ = [name for name in names if full or before.get(name) != self._entries.get(name)]
         found = (entries[name] for name in differ for entries in (before, self._entries) if name in entries)
         touched = {topic for one in found for topic in one.topics if topic in totals}
-        touched |= {topic for topic in totals if topic_page(topic) in edited} if edited else set()
+        touched |= {topic for topic in totals if topic_page(topic) in changed} if changed else set()
         groups = topic_links(self._entries, touched)
-        pages = [TopicPage(topic_page(topic), topic, groups[topic]) for topic in sorted(groups)]
+        paths = {topic: topic_page(topic) for topic in sorted(groups)}
+        pages = [TopicPage(path, topic, groups[topic], links.get(path, ())) for topic, path in paths.items()]
         notes: dict[str, str] = {}
         for start in range(0, len(pages), _AT_ONCE):
             notes |= self._texts([page.path for page in pages[start : start + _AT_ONCE]])
@@ -317,6 +342,11 @@ def _title(path: str, text: str) -> str:
 
 def _own_titles(titles: Mapping[str, str | None]) -> dict[str, str]:
     return {path: title for path, title in titles.items() if title is not None}
+
+
+def _shown(links: Mapping[str, HandLinks], known: Mapping[str, str]) -> dict[str, HandLinks]:
+    """Return the links on pages that the site has: it has no reports."""
+    return {path: one for path, one in links.items() if path in known}
 
 
 def _digest(paths: Mapping[str, str]) -> str:

@@ -32,10 +32,11 @@ def built(vault: Vault, caller: Caller, folder: Path, full: bool = False) -> Bui
     return build_site(vault, caller, folder, render_site, design(), full)
 
 
-def commit(vault: Vault, caller: Caller, path: str, text: str) -> None:
+def commit(vault: Vault, caller: Caller, path: str, text: str | None) -> None:
     with transaction(vault, caller.now, "edit") as txn:
         txn.adopt()
-        txn.commit([Change("edit", {path: text.encode()})])
+        if text is not None or txn.read(path) is not None:
+            txn.commit([Change("edit", {path: None if text is None else text.encode()})])
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -159,6 +160,53 @@ def test_a_text_moves_to_the_page_of_an_entity_or_a_topic_and_back(
         assert differing(site, full) == set()
 
 
+def test_links_by_hand_are_backlinks_of_the_pages_to_which_they_lead(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    site, full = tmp_path / "site", tmp_path / "full"
+    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
+    add(vault, caller, "Jane sails.", related_entities=[BOAT], tags=["sea"])
+    built(vault, caller, site)
+    trip = '<a href="../own/wiki/trip.html" dir="auto">{}</a> <span class="meta">written by hand</span>'
+    jane = '<a href="../areas/people/jane.html" dir="auto">Jane</a> <span class="meta">{}</span>'
+
+    def edited(path: str, text: str | None) -> dict[str, str]:
+        commit(vault, caller, path, text)
+        assert not built(vault, caller, site).full
+        built(vault, caller, full, full=True)
+        assert differing(site, full) == set()
+        return {name: content(site)[f"{name}.html"].decode() for name in (BOAT, "topics/sea")}
+
+    shown = edited("wiki/trip.md", "# A trip\n\nOn the [[boat]] over the [sea](topics/sea.md).")
+    assert all(trip.format("A trip") in text for text in shown.values()) and jane.format("1 claim") in shown[BOAT]
+    shown = edited("wiki/trip.md", "# Our trip\n\nOn the [[boat]].")
+    assert trip.format("Our trip") in shown[BOAT] and "Mentioned in" not in shown["topics/sea"]
+    assert shown[BOAT].count("Our trip") == 1  # not in the neighbourhood, which counts claims
+    shown = edited(f"wiki/{JANE}.md", "Her [[projects/boat|boat]].")
+    assert jane.format("1 claim, written by hand") in shown[BOAT]
+    shown = edited("wiki/reports/2026-W40.md", "The [[boat]] and the [[sea]].")
+    assert "W40" not in shown[BOAT] + shown["topics/sea"]
+    shown = edited("wiki/trip.md", None)
+    assert "Our trip" not in shown[BOAT]
+    build_wiki(vault, caller)
+    assert (
+        "The wind."
+        in edited("wiki/topics/sea.md", f"The wind.\n\n{vault.read_text('wiki/topics/sea.md')}")["topics/sea"]
+    )
+
+
+def test_notes_on_a_topic_and_a_new_page_in_one_build(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
+    add(vault, caller, "Jane sails.", tags=["sea"])
+    build_wiki(vault, caller)
+    built(vault, caller, site)
+    commit(vault, caller, "wiki/topics/sea.md", f"The wind.\n\n{vault.read_text('wiki/topics/sea.md')}")
+    commit(vault, caller, "wiki/trip.md", "Soon.")
+    assert not built(vault, caller, site).full
+    assert b"The wind." in content(site)["topics/sea.html"]
+
+
 def test_a_site_of_a_commit_that_git_does_not_have_is_made_anew(vault: Vault, caller: Caller, tmp_path: Path) -> None:
     site = tmp_path / "site"
     commit(vault, caller, "wiki/trip.md", "Before.")
@@ -208,11 +256,13 @@ def test_a_build_after_changes_equals_a_full_one(
     monkeypatch.setattr(paging, "PER_PAGE", 2)
     monkeypatch.setattr(record_lists, "NEWEST", 3)
     numbers = iter(range(10**6))
-    pages = st.lists(st.sampled_from(("wiki/trip.md", f"wiki/{JANE}.md", "wiki/topics/sea.md")), max_size=2)
+    pages = st.lists(st.sampled_from(("wiki/trip.md", f"wiki/{JANE}.md", "wiki/topics/sea.md")), max_size=3)
 
     @settings(max_examples=rounds, deadline=None, suppress_health_check=list(HealthCheck), derandomize=rounds < 100)
-    @given(STEPS, pages, STEPS)
-    def compare(first: list[tuple[str, int, int]], edited: list[str], then: list[tuple[str, int, int]]) -> None:
+    @given(STEPS, pages, STEPS, pages)
+    def compare(
+        first: list[tuple[str, int, int]], edited: list[str], then: list[tuple[str, int, int]], removed: list[str]
+    ) -> None:
         number = next(numbers)
         # Each round has a vault of its own, so that one that fails does so again.
         root = Path(shutil.copytree(vault.root, tmp_path / f"vault-{number}", symlinks=True))
@@ -221,9 +271,11 @@ def test_a_build_after_changes_equals_a_full_one(
         for steps in (first, then):
             for step, one, other in steps:
                 history.run(step, one, other)
+            for path in removed if steps is then else ():
+                commit(here, history.caller, path, None)
             built(here, history.caller, site)
             for path in edited if steps is first else ():
-                text = f"Trip with [[Jane]], [[sea]].\n\n{here.read_text(path) or ''}"
+                text = f"Trip with [[Jane]], [[sea]], [her](areas/people/jane.md).\n\n{here.read_text(path) or ''}"
                 commit(here, history.caller, path, text)
                 add(here, history.caller, f"We decided on plan {len(text)}.", category="decision")
         built(here, history.caller, full, full=True)
