@@ -167,6 +167,7 @@ class _Builder:
         entries = before.wiki.pages
         self._entries = {name: entries[name] for name in sorted(self._names & entries.keys())}
         self._gather(self._changed(last, edited))
+        self._gather_beside_renamed(entries)
         totals = topic_totals(self._entries, self._least)
         titles = self._titles_of_files(before.files_of_people, edited, totals)
         was, now = self._paths(entries, before.files_of_people), self._paths(self._entries, titles)
@@ -230,6 +231,13 @@ class _Builder:
         for name in counting(sorted(names), "site: reading", "entities", self._report):
             page, self._entries[name] = gather_page(self.index, context, self._titles, name)
             self._spool.put(name, page)
+
+    def _gather_beside_renamed(self, before: Mapping[str, PageEntry]) -> None:
+        """Gather the pages in conflict with entities that have another title: a page shows the titles of both sides."""
+        shown = set(self._spool.names())
+        renamed = [one for one in shown & before.keys() if before[one].title != self._entries[one].title]
+        facts = [one.fact for name in renamed for one in facts_of(self.index, name)]
+        self._gather(entities_beside(self.index, facts) & self._names - shown)
 
     def _links_by_hand(
         self, edited: Collection[str] | None, before: Mapping[str, HandLinks], topics: Collection[str]

@@ -207,6 +207,21 @@ def test_notes_on_a_topic_and_a_new_page_in_one_build(vault: Vault, caller: Call
     assert b"The wind." in content(site)["topics/sea.html"]
 
 
+def test_a_title_that_changed_is_shown_on_the_other_side_of_a_conflict(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    site, full = tmp_path / "site", tmp_path / "full"
+    for town, name in (("Oslo", JANE), ("Moss", BOAT)):
+        add(vault, caller, f"Jane lives in {town}.", name, subject="Jane", predicate="lives_in", object=town)
+    built(vault, caller, site)
+    summary = f"life/{BOAT}/summary.md"
+    commit(vault, caller, summary, (vault.read_text(summary) or "").replace('title: "Boat"', 'title: "Albatross"'))
+    assert not built(vault, caller, site).full
+    assert b"Albatross" in content(site)[f"{JANE}.html"]
+    built(vault, caller, full, full=True)
+    assert differing(site, full) == set()
+
+
 def test_a_site_of_a_commit_that_git_does_not_have_is_made_anew(vault: Vault, caller: Caller, tmp_path: Path) -> None:
     site = tmp_path / "site"
     commit(vault, caller, "wiki/trip.md", "Before.")
