@@ -15,6 +15,7 @@ from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.pulled import origin_of
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
@@ -129,8 +130,9 @@ class _Writer:
         return [one["line"] for one in self._identified(index, placed)]
 
     def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
-        """Return the lines, each with the id of its fact. An earlier wording of one origin has none."""
-        every = list(placed)
+        """Return the lines, each with the id of its fact. An earlier wording of one origin has none, and neither has a
+        copy that was pulled from the organisation: its own vault exports it."""
+        every = [one for one in placed if origin_of(one.fact) is None]
         successors = by_ids(index, {one.fact.superseded_by for one in every if one.fact.superseded_by})
         found = []
         for one in every:

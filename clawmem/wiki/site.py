@@ -25,9 +25,10 @@ from clawmem.model.pages.summary import generated_part, own_text, split_front_ma
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import summary_path
+from clawmem.model.wiki.links import outside_markers
 from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, entity_page, topic_page
-from clawmem.model.wiki.page import EntityPage, PageEntry, PageLink, TopicPage
-from clawmem.model.wiki.site import OwnPage, Site, SitePage, SiteTopic, source_events
+from clawmem.model.wiki.page import EntityPage, HandLinks, PageEntry, PageLink, TopicPage
+from clawmem.model.wiki.site import OwnPage, Site, SitePage, SiteTopic, site_paths, source_events
 from clawmem.vault.state.wiki_state import WikiState
 from clawmem.vault.vault import Vault
 from clawmem.wiki.compile import (
@@ -35,6 +36,7 @@ from clawmem.wiki.compile import (
     basis,
     changed_names,
     changed_paths,
+    hand_links,
     today,
     topic_links,
     topic_totals,
@@ -47,6 +49,7 @@ Earlier = Callable[[str], bytes | None]
 Render = Callable[[Site, Earlier], Iterable[tuple[str, bytes | None]]]
 Links = Mapping[str, tuple[PageLink, ...]]
 _AT_ONCE = 200
+_NO_BUILD = SiteState(WikiState("", "", "", {}, {}), "", (), {}, {})
 _OWN_KINDS = (
     "undated note", "document in daily", "document in life", "document in tasks", "document in workflows",
 )  # fmt: skip
@@ -143,7 +146,8 @@ class _Builder:
         self.caller = caller
         self._spool = spool
         self._report = report
-        self._head = vault.head().commit or ""
+        # The commit that the index shows: HEAD may have moved since the index was opened.
+        self._head = index.head() or ""
         self._ground = hashlib.sha256(f"{basis(vault)}\n{design}".encode()).hexdigest()
         self._least = vault.settings.whole("wiki.topic_claims")
         self._titles = titles_of(entities(index))
@@ -156,24 +160,30 @@ class _Builder:
     def build(self, folder: Path, render: Render, full: bool) -> BuiltSite:
         """Gather what changed, render it, and write it."""
         last = None if full else self._usable(read_site_state(folder))
-        before = last.wiki.pages if last else {}
-        edited = self._edited(last)
-        self._entries = {name: before[name] for name in sorted(self._names & before.keys())}
+        paths = changed_paths(self, last.wiki if last else None)
+        if paths is None:
+            last = None  # git does not have the commit of the last build
+        before, edited = last or _NO_BUILD, set(paths or ())
+        entries = before.wiki.pages
+        self._entries = {name: entries[name] for name in sorted(self._names & entries.keys())}
         self._gather(self._changed(last, edited))
-        links, totals = self._gather_linked(before)
-        titles = self._titles_of_files(last.files_of_people if last else {}, edited)
-        others = {path: title for path, title in titles.items() if title is not None}
-        known = _digest((*(entry.path for entry in self._entries.values()), *map(topic_page, totals), *others))
-        if last is not None:
-            self._noted = set(last.noted)
-        if last is None or last.known != known:
+        self._gather_beside_renamed(entries)
+        totals = topic_totals(self._entries, self._least)
+        titles = self._titles_of_files(before.files_of_people, edited, totals)
+        was, now = self._paths(entries, before.files_of_people), self._paths(self._entries, titles)
+        by_hand = self._links_by_hand(edited if last else None, before.wiki.by_hand, totals)
+        old = backlinks_of(entries, _shown(before.wiki.by_hand, was))
+        links = backlinks_of(self._entries, _shown(by_hand, now))
+        self._gather_linked(entries, old, links, totals)
+        known, others = _digest(now), _own_titles(titles)
+        self._noted = set(before.noted) & {*self._names, *map(topic_page, totals)}
+        if before.known != known:
             # A link in what people wrote may lead to a page that is new or gone.
-            edited = set(others) | self._noted
+            edited |= others.keys() | self._noted
             self._gather((self._noted & self._names) - set(self._spool.names()))
         self._entries = dict(sorted(self._entries.items()))
-        topics = self._topics(before, totals, edited, last is None)
-        was = self._paths(before.values(), topic_totals(before, self._least), last.files_of_people if last else {})
-        now = self._paths(self._entries.values(), totals, others)
+        moved = {path for path in old.keys() | links.keys() if old.get(path) != links.get(path)}
+        topics = self._topics(entries, totals, links, edited | moved, last is None)
         site = Site(
             self._pages(links, totals),
             topics,
@@ -181,30 +191,23 @@ class _Builder:
             tuple(self._entries.values()),
             totals,
             others,
-            tuple(sorted(was - now)),
+            tuple(sorted(set(was.values()) - set(now.values()))),
             self._texts([INDEX])[INDEX],
         )
 
         def state(files: Mapping[str, int]) -> SiteState:
-            wiki = WikiState(self._head, today(self), self._ground, self._entries, {})
+            wiki = WikiState(self._head, today(self), self._ground, self._entries, by_hand)
             return SiteState(wiki, known, tuple(sorted(self._noted)), titles, files)
 
         done = write_site(
             folder, lambda earlier: render(site, earlier), last, state, self._report, len(self._spool.names())
         )
         notices = (*self.index.notices, *unreadable_notices(self.index))
-        return BuiltSite(done, len(now), last is None, notices)
+        return BuiltSite(done, len(now.keys() - {INDEX}), last is None, notices)
 
-    def _edited(self, last: SiteState | None) -> set[str]:
-        """Return the paths of the vault that changed since a build."""
-        if last is None or last.wiki.head == self._head:
-            return set()
-        return set(self.vault.changed_paths_or_none(last.wiki.head, self._head) or ())
-
-    @staticmethod
-    def _paths(entries: Iterable[PageEntry], topics: Iterable[str], own: Mapping[str, str | None]) -> set[str]:
-        shown = (path for path, title in own.items() if title is not None)
-        return {*(entry.path for entry in entries), *map(topic_page, topics), *shown}
+    def _paths(self, entries: Mapping[str, PageEntry], titles: Mapping[str, str | None]) -> dict[str, str]:
+        """Return the path in the site of every page, by vault path."""
+        return site_paths(entries.values(), map(topic_page, topic_totals(entries, self._least)), _own_titles(titles))
 
     def _usable(self, last: SiteState | None) -> SiteState | None:
         """Return the state of the last build, unless something changed on which every page depends, or the clock went
@@ -215,7 +218,7 @@ class _Builder:
     def _changed(self, last: SiteState | None, edited: Collection[str]) -> set[str]:
         """Return the entities whose pages may differ from the last build."""
         wiki = last.wiki if last else None
-        changed = changed_names(self, wiki, self._names, self._titles, changed_paths(self, wiki))
+        changed = changed_names(self, wiki, self._names, self._titles, sorted(edited))
         days = {path[7:-6] for path in edited if path.startswith("ledger/")}
         if changed == self._names or not days:
             return changed
@@ -229,16 +232,37 @@ class _Builder:
             page, self._entries[name] = gather_page(self.index, context, self._titles, name)
             self._spool.put(name, page)
 
-    def _gather_linked(self, before: Mapping[str, PageEntry]) -> tuple[Links, dict[str, int]]:
-        """Gather the pages whose backlinks or topics changed; return all backlinks, and the claims of each topic."""
-        old, new = backlinks_of(before), backlinks_of(self._entries)
+    def _gather_beside_renamed(self, before: Mapping[str, PageEntry]) -> None:
+        """Gather the pages in conflict with entities that have another title: a page shows the titles of both sides."""
+        shown = set(self._spool.names())
+        renamed = [one for one in shown & before.keys() if before[one].title != self._entries[one].title]
+        facts = [one.fact for name in renamed for one in facts_of(self.index, name)]
+        self._gather(entities_beside(self.index, facts) & self._names - shown)
+
+    def _links_by_hand(
+        self, edited: Collection[str] | None, before: Mapping[str, HandLinks], topics: Collection[str]
+    ) -> dict[str, HandLinks]:
+        """Return the links on pages of the wiki that people wrote, by page: those of the edited pages (None: of all),
+        and earlier ones of the others."""
+        paths = edited
+        if paths is None:
+            paths = self.vault.files_at(self._head, FOLDER) if self._head else ()
+        pages = sorted(path for path in paths if path.startswith(f"{FOLDER}/") and path.endswith(".md"))
+        written: dict[str, str | None] = dict.fromkeys(pages)
+        for start in range(0, len(pages), _AT_ONCE):
+            found = self._contents(pages[start : start + _AT_ONCE])
+            written |= {path: outside_markers(text) for path, text in found.items()}
+        return hand_links(written, before, self._entries, topics)
+
+    def _gather_linked(
+        self, before: Mapping[str, PageEntry], old: Links, new: Links, totals: Mapping[str, int]
+    ) -> None:
+        """Gather the pages whose backlinks or topics changed."""
         differ = [name for name, one in self._entries.items() if old.get(one.path) != new.get(one.path)]
         self._gather(name for name in differ if name not in self._spool)
-        totals = topic_totals(self._entries, self._least)
         moved = topic_totals(before, self._least).keys() ^ totals.keys()
         beside = [name for name, one in self._entries.items() if moved & one.topics.keys()]
         self._gather(name for name in beside if name not in self._spool)
-        return new, totals
 
     def _pages(self, links: Links, totals: Mapping[str, int]) -> Iterator[SitePage]:
         """Yield the gathered pages with their links, events and notes."""
@@ -254,17 +278,23 @@ class _Builder:
                 yield SitePage(page, events_by_id(self.index, source_events(page)), notes)
 
     def _topics(
-        self, before: Mapping[str, PageEntry], totals: Mapping[str, int], edited: Collection[str], full: bool
+        self,
+        before: Mapping[str, PageEntry],
+        totals: Mapping[str, int],
+        links: Links,
+        changed: Collection[str],
+        full: bool,
     ) -> tuple[SiteTopic, ...]:
         """Return the pages of the topics of which some entity has other claims than before or another title, and of
-        those that people edited."""
+        those whose pages changed otherwise: what people wrote there, or the links to them."""
         names = before.keys() | self._entries.keys()
         differ = [name for name in names if full or before.get(name) != self._entries.get(name)]
         found = (entries[name] for name in differ for entries in (before, self._entries) if name in entries)
         touched = {topic for one in found for topic in one.topics if topic in totals}
-        touched |= {topic for topic in totals if topic_page(topic) in edited} if edited else set()
+        touched |= {topic for topic in totals if topic_page(topic) in changed} if changed else set()
         groups = topic_links(self._entries, touched)
-        pages = [TopicPage(topic_page(topic), topic, groups[topic]) for topic in sorted(groups)]
+        paths = {topic: topic_page(topic) for topic in sorted(groups)}
+        pages = [TopicPage(path, topic, groups[topic], links.get(path, ())) for topic, path in paths.items()]
         notes: dict[str, str] = {}
         for start in range(0, len(pages), _AT_ONCE):
             notes |= self._texts([page.path for page in pages[start : start + _AT_ONCE]])
@@ -272,12 +302,14 @@ class _Builder:
         self._noted |= {path for path, text in notes.items() if text}
         return tuple(SiteTopic(page, notes[page.path]) for page in pages)
 
-    def _titles_of_files(self, kept: Mapping[str, str | None], edited: Collection[str]) -> dict[str, str | None]:
+    def _titles_of_files(
+        self, kept: Mapping[str, str | None], edited: Collection[str], topics: Iterable[str]
+    ) -> dict[str, str | None]:
         """Return the titles of the Markdown files that people wrote for everyone, by path; None for files that clawmem
-        wrote."""
+        wrote. The text of a file at the path of an entity or a topic is shown on that page."""
         if not self._head:
             return {}
-        taken = {INDEX, *map(entity_page, self._names)}
+        taken = {INDEX, *map(entity_page, self._names), *map(topic_page, topics)}
         paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path)]
         read = [path for path in paths if path not in kept or path in edited]
         titles = {path: kept[path] for path in paths if path in kept}
@@ -316,5 +348,15 @@ def _title(path: str, text: str) -> str:
     return first or path.rpartition("/")[2].removesuffix(".md")
 
 
-def _digest(paths: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(sorted(paths)).encode(errors="replace")).hexdigest()
+def _own_titles(titles: Mapping[str, str | None]) -> dict[str, str]:
+    return {path: title for path, title in titles.items() if title is not None}
+
+
+def _shown(links: Mapping[str, HandLinks], known: Mapping[str, str]) -> dict[str, HandLinks]:
+    """Return the links on pages that the site has: it has no reports."""
+    return {path: one for path, one in links.items() if path in known}
+
+
+def _digest(paths: Mapping[str, str]) -> str:
+    pairs = (f"{path}\n{place}" for path, place in sorted(paths.items()))
+    return hashlib.sha256("\n".join(pairs).encode(errors="replace")).hexdigest()

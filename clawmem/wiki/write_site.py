@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.model.progress import OnProgress, Progress
-from clawmem.model.wiki.page import PageEntry
+from clawmem.model.wiki.page import HandLinks, PageEntry
 from clawmem.vault.state.wiki_state import WikiState
 from clawmem.vault.vault import Vault
 
@@ -17,7 +17,7 @@ RECORD = "clawmem-site.json"
 """The file in a site's folder that lists the site's files. Only a folder with it, or an empty one, is written to."""
 
 
-_FORM = 1
+_FORM = 2
 
 
 class SiteBuild(NamedTuple):
@@ -42,9 +42,9 @@ def check_site_folder(vault: Vault, folder: Path) -> None:
 
 
 class SiteState(NamedTuple):
-    """What a build left in a folder: the commit, the day and the pages that it showed, a digest of the paths that links
-    could lead to, the entities and topic pages with notes, the titles of people's files (None for generated ones), and
-    the site's files with their sizes in bytes."""
+    """What a build left in a folder: the commit, the day, the pages and the links by people that it showed, a digest of
+    the paths that links could lead to, the entities and topic pages with notes, the titles of people's files (None for
+    generated ones), and the site's files with their sizes in bytes."""
 
     wiki: WikiState
     known: str
@@ -67,7 +67,8 @@ def read_site_state(folder: Path) -> SiteState | None:
         ):
             return None
         pages = {name: PageEntry(*row) for name, row in record["pages"].items()}
-        wiki = WikiState(str(record["head"]), str(record["day"]), str(record["basis"]), pages, {})
+        by_hand = {path: HandLinks(*row) for path, row in record["by_hand"].items()}
+        wiki = WikiState(str(record["head"]), str(record["day"]), str(record["basis"]), pages, by_hand)
         return SiteState(wiki, str(record["known"]), record["noted"], record["people"], record["files"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

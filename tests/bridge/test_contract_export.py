@@ -8,8 +8,14 @@ from typing import Any
 
 from clawmem.bridge.contract import SCHEMA
 from clawmem.bridge.contract_export import export_contract
+from clawmem.memory.scope import items_write
+from clawmem.model.facts.fact import RETRACTED
+from clawmem.model.facts.pulled import pulled_entity
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.vault import Vault
+from tests.bridge.test_organisation_pull import offered, plan
 from tests.conftest import Command
 
 
@@ -87,3 +93,19 @@ def test_an_agent_exports_what_it_may_read(clawmem: Command, vault: Vault, calle
     clawmem("remember", "The cook likes salt.", "-e", "@cook/areas/food")
     for agent, number in (("cook", 2), ("waiter", 1), (None, 2)):
         assert len(list(export_contract(vault, caller._replace(agent=agent)).lines)) == number
+
+
+def test_a_copy_that_was_pulled_is_exported_by_its_own_vault_only(
+    clawmem: Command, vault: Vault, caller: Caller
+) -> None:
+    keep(clawmem, "Jane lives in Oslo.")
+    since = str(vault.head().commit)
+    ((copy, entity),) = plan(offered()).kept
+    assert entity == pulled_entity("areas/people/jane")
+    for status in (copy.status, RETRACTED):
+        with transaction(vault, caller.now, "pull") as txn:
+            txn.commit([Change("pull", items_write(entity, [copy._replace(status=status)]))])
+        assert [one["claim"] for one in lines(clawmem)] == ["Jane lives in Oslo."]
+        assert lines(clawmem, "--since", since) == []
+    whole = export_contract(vault, caller, entity)
+    assert list(whole.lines) == [] and whole.notices == []

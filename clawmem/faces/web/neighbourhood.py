@@ -32,7 +32,7 @@ class DrawnNeighbour(NamedTuple):
 
 
 def neighbours(page: EntityPage) -> list[Neighbour]:
-    """Return the neighbours of an entity, those with most claims first."""
+    """Return the neighbours of an entity by claims, those with most claims first."""
     found: dict[str, Neighbour] = {}
     for claim in page.claims:
         beside = dict(claim.mentions)
@@ -42,8 +42,9 @@ def neighbours(page: EntityPage) -> list[Neighbour]:
                 known = found.get(path, Neighbour(path, title, 0, 0))
                 found[path] = known._replace(there=known.there + 1)
     for link in page.backlinks:
-        known = found.get(link.page, Neighbour(link.page, link.title, 0, 0))
-        found[link.page] = known._replace(back=link.claims)
+        if link.claims:
+            known = found.get(link.page, Neighbour(link.page, link.title, 0, 0))
+            found[link.page] = known._replace(back=link.claims)
     return sorted(found.values(), key=lambda one: (-one.there - one.back, one.title.casefold(), one.path))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from markupsafe import Markup
@@ -28,10 +28,11 @@ from clawmem.faces.web.site_data import (
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.labels import change_labels, trust_label
 from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import counted
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
 from clawmem.model.records.event import display_speaker
-from clawmem.model.wiki.markdown import grouped_claims, grouped_entries
+from clawmem.model.wiki.markdown import grouped_claims, grouped_entries, link_details
 from clawmem.model.wiki.names import FOLDER, INDEX, file_name, relative_link, topic_page
 from clawmem.model.wiki.page import EntityPage, FactPlace, PageLink, WikiClaim
 from clawmem.model.wiki.site import Site, SitePage, SiteTopic, own_path, site_path, site_paths
@@ -44,7 +45,7 @@ _MENU = (
     ("lessons.html", "Lessons"),
     ("pages.html", "Pages"),
 )
-_FORM = "1"
+_FORM = "2"
 _RECORDS = (("decisions", "Decisions", "decision"), ("lessons", "Lessons", "lesson"))
 File = tuple[str, bytes | None]
 
@@ -117,8 +118,7 @@ class _Renderer:
         return data_path(TOPICS), self._search.put(TOPICS, topics_data(self._site.totals, paths))
 
     def _gone(self) -> Iterator[File]:
-        for page in self._site.gone:
-            path = site_path(page) if self._earlier(site_path(page)) is not None else own_path(page)
+        for path in self._site.gone:
             yield path, None
             yield from beyond(path, 1, self._earlier)
             yield self._data(path, None)
@@ -135,20 +135,21 @@ class _Renderer:
         yield self._data(path, data)
 
     def _topic(self, topic: SiteTopic) -> Iterator[File]:
-        path = site_path(topic.page.path)
-        yield from self._listed(
-            path, _links(topic.page.entities, topic.page.path), topic.page.topic, "topic.html", topic
+        page = topic.page
+        path = site_path(page.path)
+        found = parts(path, self._links(page.entities, page.path))
+        yield _page(
+            "topic.html",
+            path,
+            page.topic,
+            links=found[0].items,
+            written=self._written(((page.path, topic.notes),) if topic.notes else (), path),
+            backlinks=self._links(page.backlinks, page.path),
+            parts=_part_links(found[0]),
         )
-
-    def _listed(
-        self, path: str, items: Sequence[Any], title: str, name: str, topic: SiteTopic | None = None
-    ) -> Iterator[File]:
-        written = ((topic.page.path, topic.notes),) if topic and topic.notes else ()
-        found = parts(path, items)
-        for part in found:
-            shown = self._written(written, path) if part.number == 1 else []
-            heading = title if part.number == 1 else f"{title}, part {part.number}"
-            yield _page(name, part.path, heading, links=part.items, written=shown, parts=_part_links(part))
+        for part in found[1:]:
+            heading = f"{page.topic}, part {part.number}"
+            yield _listed(part.path, heading, part)
         yield from beyond(path, len(found), self._earlier)
 
     def _index(self) -> Iterator[File]:
@@ -168,18 +169,11 @@ class _Renderer:
                 )
             yield from beyond(found[0].path, len(found), self._earlier)
         topics = sorted(site.totals.items(), key=lambda one: (one[0].casefold(), one[0]))
-        rows = [(site_path(topic_page(topic)), topic, claims) for topic, claims in topics]
+        rows = [(site_path(topic_page(topic)), topic, counted(claims, "claim")) for topic, claims in topics]
         found = parts("index_topics.html", rows)
         groups_of_topics = (found[0].items, _part_links(found[0]))
         for part in found[1:]:
-            yield _page(
-                "topic.html",
-                part.path,
-                f"Topics, part {part.number}",
-                links=part.items,
-                written=[],
-                parts=_part_links(part),
-            )
+            yield _listed(part.path, f"Topics, part {part.number}", part)
         yield from beyond("index_topics.html", len(found), self._earlier)
         written = self._written(((INDEX, site.notes),) if site.notes else (), "index.html")
         yield _page("index.html", "index.html", "Memory", groups=groups, topics=groups_of_topics, written=written)
@@ -190,6 +184,11 @@ class _Renderer:
         for part in found:
             yield _page("pages.html", part.path, "Pages", rows=part.items, parts=_part_links(part))
         yield from beyond("pages.html", len(found), self._earlier)
+
+    def _links(self, links: Iterable[PageLink], page: str) -> list[tuple[str, str, str]]:
+        here = site_path(page)
+        places = ((one, self._known.get(one.page) or site_path(one.page)) for one in links)
+        return [(relative_link(here, place), one.title, link_details(one)) for one, place in places]
 
     def _written(self, notes: Iterable[tuple[str, str]], page: str) -> list[Markup]:
         return [self._notes.html(text, path, page) for path, text in notes]
@@ -213,8 +212,8 @@ class _Renderer:
             "groups": groups,
             "conflicts": [[_side(given, one) for one in conflict] for conflict in page.conflicts],
             "doubtful": [(_fact_values(given, one.fact), one.reason) for one in page.doubtful],
-            "topics": _links(page.topics, page.path),
-            "backlinks": _links(page.backlinks, page.path),
+            "topics": self._links(page.topics, page.path),
+            "backlinks": self._links(page.backlinks, page.path),
             "held_back": page.held_back,
             "written": self._written(given.notes, site_path(page.path)),
             "drawing": [(one, _link(page.path, one.neighbour.path)) for one in drawn(beside)],
@@ -228,6 +227,11 @@ def _page(name: str, path: str, title: str, **values: Any) -> tuple[str, bytes]:
     menu = [(root + target, words, target == path) for target, words in _MENU]
     text = template(name).render(title=title, root=root, menu=menu, policy=POLICY, **values)
     return path, text.encode("utf-8", errors="replace")
+
+
+def _listed(path: str, title: str, part: Part) -> tuple[str, bytes]:
+    """Return a further part of a list of links."""
+    return _page("topic.html", path, title, links=part.items, written=[], backlinks=[], parts=_part_links(part))
 
 
 def _without_title(text: str, title: str) -> str:
@@ -294,10 +298,6 @@ def _fact_values(given: SitePage, fact: Fact) -> dict[str, Any]:
         "quote": fact.source_text,
         "tags": fact.tags,
     }
-
-
-def _links(links: Iterable[PageLink], page: str) -> list[tuple[str, str, int]]:
-    return [(_link(page, one.page), one.title, one.claims) for one in links]
 
 
 def _link(page: str, target: str) -> str:

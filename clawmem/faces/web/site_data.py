@@ -68,7 +68,7 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
         "about": " ".join((*entity.aliases, *(text for _, text in page.notes))),
         "facts": facts,
         "edges": _edges(graph, facts),
-        "beside": [site_path(link.page) for link in given.backlinks],
+        "beside": [site_path(link.page) for link in given.backlinks if link.claims],
     }
 
 

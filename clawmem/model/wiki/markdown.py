@@ -187,9 +187,14 @@ def _list(title: str, links: Sequence[PageLink], path: str) -> str:
 
 
 def _link_line(link: PageLink, path: str) -> str:
+    return f"- [{markdown_text(link.title)}]({relative_link(path, link.page)}): {link_details(link)}"
+
+
+def link_details(link: PageLink) -> str:
+    """Return what is behind a link: the number of claims, and whether a person wrote it."""
     counts = [counted(link.claims, "claim")] if link.claims or not link.by_hand else []
     counts += ["written by hand"] if link.by_hand else []
-    return f"- [{markdown_text(link.title)}]({relative_link(path, link.page)}): {', '.join(counts)}"
+    return ", ".join(counts)
 
 
 def _entry_line(entry: PageEntry) -> str:

@@ -41,8 +41,8 @@ class Site(NamedTuple):
     """A site, or what changes in one.
 
     `pages`, `topics` and `own` are the pages to be written; `pages` and `own` can be read once. `entries`, `totals`
-    (claims by topic) and `others` (titles of own pages by vault path) say what the whole site has. `gone` are the vault
-    paths of pages that it no longer has. `notes` is what people wrote on the index."""
+    (claims by topic) and `others` (titles of own pages by vault path) say what the whole site has. `gone` are the paths
+    in the site of pages that it no longer has. `notes` is what people wrote on the index."""
 
     pages: Iterable[SitePage]
     topics: tuple[SiteTopic, ...]
