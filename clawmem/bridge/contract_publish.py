@@ -7,7 +7,7 @@ claim. So a line that comes again finds its fact, on every machine, and a run th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -62,6 +62,9 @@ SHELF_BYTES = 32 << 20
 STORED, CHANGED, KNOWN, WAITS, REFUSED = OUTCOMES = ("stored", "changed", "known", "waits", "refused")
 _SPREAD = 6
 
+Asks = Callable[[WriteScope, Fact, str], "QuarantineReason | None"]
+"""Says why a person must decide about a new fact of an entity first, or None."""
+
 
 class RefusedLine(NamedTuple):
     """A line that is not of the contract: its 1-based number, and why not."""
@@ -93,16 +96,21 @@ class Published(NamedTuple):
 
 
 def publish(
-    vault: Vault, lines: Iterable[Line | RefusedLine], caller: Caller, trust: str = "external"
+    vault: Vault,
+    lines: Iterable[Line | RefusedLine],
+    caller: Caller,
+    trust: str = "external",
+    asks: Asks | None = None,
 ) -> Iterator[Published]:
     """Store the lines, and yield what became of each batch once it is committed, in the order of the lines.
 
-    `trust` is the highest trust of the claims. Each batch takes the writer lock anew. A failure that is not of one
+    `trust` is the highest trust of the claims. `asks` says for which new facts a person decides, beside those that
+    are quarantined. Each batch takes the writer lock anew. A failure that is not of one
     line, such as a full disk, is raised; what was yielded is kept then.
     """
     for batch in _batches(lines):
         good = [one for one in batch if isinstance(one, Line)]
-        done = _store(vault, good, caller, trust) if good else Published(())
+        done = _store(vault, good, caller, trust, asks) if good else Published(())
         refused = [LineAnswer(one.number, REFUSED, reason=one.reason) for one in batch if isinstance(one, RefusedLine)]
         answers = sorted((*done.answers, *refused), key=lambda one: one.line)
         yield done._replace(answers=tuple(answers))
@@ -121,11 +129,11 @@ def _batches(lines: Iterable[Line | RefusedLine]) -> Iterator[list[Line | Refuse
         yield batch
 
 
-def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str) -> Published:
+def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str, asks: Asks | None) -> Published:
     """Store some lines, in as few commits as their entities allow. If a commit is refused, find the line."""
     try:
         with writing(vault, caller, "publish") as work:
-            plan = _Plan(work, trust)
+            plan = _Plan(work, trust, asks)
             answers = []
             for one in lines:
                 answers.append(plan.take(one))
@@ -137,10 +145,10 @@ def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str) -> P
         if len(lines) == 1:
             return Published((LineAnswer(lines[0].number, REFUSED, reason=_words(problem)),))
         half = len(lines) // 2
-        done = _store(vault, lines[:half], caller, trust)
+        done = _store(vault, lines[:half], caller, trust, asks)
     if len(done.answers) == len(lines):
         return done
-    more = _store(vault, lines[len(done.answers) :], caller, trust)
+    more = _store(vault, lines[len(done.answers) :], caller, trust, asks)
     notices = tuple(dict.fromkeys((*done.notices, *more.notices)))
     return Published((*done.answers, *more.answers), more.commit or done.commit, notices)
 
@@ -186,9 +194,10 @@ class _Shelf:
 class _Plan:
     """What some lines change. Each line sees the changes of the earlier ones."""
 
-    def __init__(self, work: WriteScope, trust: str) -> None:
+    def __init__(self, work: WriteScope, trust: str, asks: Asks | None) -> None:
         self._work = work
         self._trust = trust
+        self._asks = asks
         self._shelves: dict[str, _Shelf] = {}
         self._facts: dict[str, PlacedFact] = {}
         self._names: dict[str, str] = {}
@@ -398,7 +407,7 @@ class _Plan:
         if self._work.caller.agent:
             check_may_write(self._work.vault, self._work.caller, [items_path(entity)], "publish")
             self._count_lesson(fact)
-        reason = self._orders(line, fact)
+        reason = self._orders(line, fact) or (self._asks(self._work, fact, entity) if self._asks else None)
         if reason is not None:
             return self._propose(line, fact, entity, reason)
         if line.status != CURRENT:
