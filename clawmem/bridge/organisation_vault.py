@@ -151,8 +151,8 @@ def ask_folder(vault: Vault, folder: Path, work: Callable[[Vault], Answer], seco
     if thread.is_alive():
         raise OrganisationUnavailable(
             f"The organisation's vault {folder} did not answer in time.",
-            "Try again later, or allow more time with `org.timeout_seconds`; `org connect` builds its index without a"
-            " limit.",
+            "Ask again: a promotion may be complete by then. Or allow more time with `org.timeout_seconds`; `org connect`"
+            " builds the index there without a limit.",
         )
     if failed:
         raise _as_unavailable(folder, failed[0])
@@ -323,7 +323,6 @@ def _opened(vault: Vault, folder: Path, limit: float) -> Vault:
             raise NoVault(f"There is no folder {folder}.")
         if not (folder / FILE).is_file():
             raise NoVault(f"{folder} has no {FILE}, so it is no vault.")
-        os.scandir(folder / ".git").close()
         there = Vault(folder, vault.environment)
         if there.vault_settings.unread is not None:
             raise there.vault_settings.unread

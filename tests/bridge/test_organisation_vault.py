@@ -44,6 +44,7 @@ def ben(new_member: Callable[[str], Member], acme: Member) -> Member:
 def connected(one: Member, acme: Member) -> Member:
     done = one("org", "connect", str(acme.root))
     assert done.code == 0, done.err
+    assert one("config", "set", "org.timeout_seconds", "60").code == 0
     return one
 
 
@@ -271,6 +272,7 @@ def test_a_vault_that_does_not_answer_in_time(acme: Member, ben: Member) -> None
 
 def test_a_locked_vault_is_read_and_refuses_a_promotion_in_time(acme: Member, ana: Member) -> None:
     fact = ana.keep(PORT)
+    assert ana("config", "set", "org.timeout_seconds", "4").code == 0
     acme.keep("The gateway port is public.")
     with (acme.root / ".git" / "clawmem" / "lock").open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -310,5 +312,9 @@ def test_connect_names_what_it_cannot_use(acme: Member, ana: Member, tmp_path: P
     subprocess.run(["git", "clone", "--quiet", f"file://{bare}", str(clone)], check=True)
     done = ana("org", "connect", f"file://{clone}")
     assert done.code == 0 and f"connected to Acme (acme) at {clone}" in done.out, done
+    # A clone of somebody else's vault runs no program, and takes facts all the same.
+    assert ana("org", "promote", ana.keep(PORT)).code == 0
     assert ana("org", "disconnect").code == 0
+    by_variable = ana("org", "query", QUESTION, "--json", env={"CLAWMEM_ORG_URL": str(clone)})
+    assert len(by_variable.data["facts"]) == 1
     assert "connected to no organisation" in ana("org", "query", "x").err

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from _thread import get_ident  # hot verbs do not import `threading`
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from threading import get_ident
 
 from clawmem.index.tables.keyword import EngineMissing, KeywordEngine, open_engine
 from clawmem.index.tables.schema import SPOKEN_WORDS, TABLES, VERSION
