@@ -64,7 +64,7 @@ PROMOTED_FROM = "promoted_from"
 _KIND = "bridge"
 _NOT_WHERE = ("workflow", "scope", "project", "superseded_by")
 _HUBS = ("postgresql://", "postgres://")
-_REMOTE = re.compile(r"[^/=\s]+@[^/:=\s]+:|[^/=@:\s]+:[^/=]")
+_REMOTE = re.compile(r"(?:[^/=@:\s]+@)?[^/=@:\s]+:[^/=]")
 _ID = re.compile(rb'\{"id": "([^"]+)"')
 _ENTITIES = 200
 # Of more facts, the commits are found in the whole log.
@@ -126,7 +126,11 @@ def named_folder(text: str, resolved: Callable[[str], Path]) -> Path | None:
     if text == "-" or text.startswith(_HUBS) or "=" in text:
         return None
     if "://" in text or _REMOTE.match(text):
-        raise InvalidInput("A git remote behind a network cannot be asked for facts; nothing was stored.", _CLONE)
+        raise InvalidInput(
+            "The address is neither a hub's nor a folder; a git remote behind a network cannot be asked. Nothing was"
+            " stored.",
+            f"Write postgresql://HOST/DATABASE for a hub. For a git remote: {_CLONE[:1].lower()}{_CLONE[1:]}",
+        )
     return resolved(text)
 
 
@@ -151,8 +155,8 @@ def ask_folder(vault: Vault, folder: Path, work: Callable[[Vault], Answer], seco
     if thread.is_alive():
         raise OrganisationUnavailable(
             f"The organisation's vault {folder} did not answer in time.",
-            "Ask again: a promotion may be complete by then. Or allow more time with `org.timeout_seconds`; `org connect`"
-            " builds the index there without a limit.",
+            "Ask again: a promotion may be complete by then. Or allow more time with `org.timeout_seconds`."
+            " `org connect` builds the index there without a limit.",
         )
     if failed:
         raise _as_unavailable(folder, failed[0])

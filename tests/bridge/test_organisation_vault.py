@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.bridge.organisation_vault import named_folder
+from clawmem.errors import InvalidInput
 from clawmem.model.safety.recalled_text import CLOSING
 from tests.bridge.members import Member, new_member
 
@@ -318,3 +320,29 @@ def test_connect_names_what_it_cannot_use(acme: Member, ana: Member, tmp_path: P
     by_variable = ana("org", "query", QUESTION, "--json", env={"CLAWMEM_ORG_URL": str(clone)})
     assert len(by_variable.data["facts"]) == 1
     assert "connected to no organisation" in ana("org", "query", "x").err
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [
+        ("postgresql://ana@hub.example/clawmem", None),
+        ("host=hub.example dbname=clawmem", None),
+        ("-", None),
+        ("/srv/shared", "/srv/shared"),
+        ("file:///srv/shared", "/srv/shared"),
+        ("shared/memory", "/here/shared/memory"),
+        ("./a=b", "/here/a=b"),
+    ],
+)
+def test_an_address_names_a_hub_or_a_folder(text: str, folder: str | None) -> None:
+    found = named_folder(text, lambda given: Path("/here") / given)
+    assert found == (folder and Path(folder))
+
+
+@pytest.mark.parametrize(
+    "text", ["git@hub.example:a/b.git", "hub.example:a", "ssh://hub.example/a", "https://x.example/a"]
+)
+def test_a_remote_behind_a_network_is_refused_without_its_text(text: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        named_folder(text, Path)
+    assert "example" not in refused.value.message
