@@ -138,7 +138,10 @@ def ask_folder(vault: Vault, folder: Path, work: Callable[[Vault], Answer], seco
     """Return what `work` makes of the vault in a folder, within `org.timeout_seconds` of the asking vault or `seconds`.
 
     A share that hangs cannot exceed the limit, because another thread waits for it. Raise OrganisationUnavailable if
-    the folder is no vault, cannot be read or written, is locked, is of a newer format, or does not answer in time."""
+    the folder is no vault, cannot be read or written, is locked, is of a newer format, or does not answer in time, and
+    Refused if it is the asking vault."""
+    if folder in (vault.root, vault.root.resolve()):
+        raise Refused("A vault cannot be its own organisation.", "Name the folder of another vault.")
     limit = vault.settings.number("org.timeout_seconds") if seconds is None else seconds
     result: list[Answer] = []
     failed: list[BaseException] = []
@@ -170,10 +173,8 @@ def vault_label(vault: Vault) -> str:
 
 
 def check_folder(vault: Vault, folder: Path) -> HubIdentity:
-    """Return who asks the vault in a folder, and build its index if there is none. Raise like `ask_folder`, and Refused
-    for the asking vault itself."""
-    if folder == vault.root.resolve():
-        raise Refused("A vault cannot be its own organisation.", "Name the folder of another vault.")
+    """Return who asks the vault in a folder, and build its index if there is none. Raise like `ask_folder`, and
+    InvalidInput for a bare repository."""
     if folder.is_dir() and not (folder / ".git").exists() and (folder / "HEAD").is_file():
         raise InvalidInput(f"{folder} is a bare repository, which has no work tree.", _CLONE)
     who = ask_folder(vault, folder, _identity)

@@ -14,6 +14,7 @@ import pytest
 
 from clawmem.bridge.organisation_vault import named_folder
 from clawmem.errors import InvalidInput
+from clawmem.index.tables.store import stores_kept_open
 from clawmem.model.safety.recalled_text import CLOSING
 from tests.bridge.members import Member, new_member
 
@@ -104,6 +105,16 @@ def test_recall_and_context_label_it_after_the_own_part(acme: Member, ana: Membe
     # What this vault promoted is not repeated beside its own answer.
     shown = ana("recall", QUESTION, "--org", "--json").data["organisation"]["facts"]
     assert [one["id"] for one in shown] == [by_hand]
+
+
+def test_a_server_that_keeps_indexes_open_asks_again_and_again(acme: Member, ben: Member) -> None:
+    by_hand = acme.keep("The gateway port is public.")
+    with stores_kept_open():
+        for _ in range(2):
+            found = ben("recall", QUESTION, "--org", "--json").data["organisation"]["facts"]
+            assert [one["id"] for one in found] == [by_hand]
+    itself = ben("org", "query", QUESTION, env={"CLAWMEM_ORG_URL": str(ben.root)})
+    assert itself.code == 1 and "its own organisation" in itself.err
 
 
 def test_the_gates_and_the_scopes_refuse(acme: Member, ana: Member) -> None:
