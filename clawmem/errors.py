@@ -214,6 +214,12 @@ class RemoteFailed(ClawmemError):
     code = "remote"
 
 
+class OrganisationUnavailable(RemoteFailed):
+    """The vault that is the organisation cannot be read or written, or is too slow; nothing was changed there."""
+
+    code = "organisation"
+
+
 class HubUnavailable(RemoteFailed):
     """The hub cannot be reached, is too slow, or cannot do what was asked of it now."""
 

@@ -86,13 +86,13 @@ class Runtime:
         named = ((path, "PATH"), (self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT"))
         for text, rule in named:
             if text is not None:
-                return self._resolved(_not_empty(text, rule, "the vault's folder"))
+                return self.resolved(_not_empty(text, rule, "the vault's folder"))
         return self._default()
 
     def is_found_anywhere(self, root: Path) -> bool:
         """Return whether a command in a folder without a vault uses this one, without an option."""
         named = self.environment.get("CLAWMEM_VAULT")
-        return root == (self._default() if named is None else self._resolved(named))
+        return root == (self._default() if named is None else self.resolved(named))
 
     def vault(self) -> Vault:
         """Return the open vault. Raise NoVault if there is none."""
@@ -223,11 +223,12 @@ class Runtime:
     def _default(self) -> Path:
         return self.home() / DEFAULT_FOLDER
 
-    def _resolved(self, text: str) -> Path:
+    def resolved(self, text: str) -> Path:
+        """Return the absolute path of a path that a person wrote."""
         return (self.working_folder / Path(text).expanduser()).resolve()
 
     def _location(self, text: str, rule: str) -> VaultLocation:
-        root = self._resolved(text)
+        root = self.resolved(text)
         if not root.is_dir():
             raise NoVault(f"There is no folder {root} ({rule}).", f"Create a vault there with `clawmem init {text}`.")
         if not (root / SETTINGS).is_file():

@@ -62,6 +62,11 @@ def export_contract(
     return ContractExport(head, writer.changed(caller, name, start, head, notices), notices)
 
 
+def line_of_fact(vault: Vault, placed: PlacedFact) -> dict[str, Any]:
+    """Return the line of one current fact."""
+    return run_query(vault, lambda index: _Writer(vault).lines(index, [placed]))[0]
+
+
 class _Writer:
     """Turns facts into lines."""
 
@@ -84,7 +89,7 @@ class _Writer:
     def _lines_of(self, names: Sequence[str]) -> Callable[[Index], list[dict[str, Any]]]:
         def act(index: Index) -> list[dict[str, Any]]:
             placed = [one for name in names for one in _in_order(facts_of(index, name))]
-            return self._lines(index, [one for one in placed if status_of(one.fact) != REVOKED])
+            return self.lines(index, [one for one in placed if status_of(one.fact) != REVOKED])
 
         return act
 
@@ -111,7 +116,7 @@ class _Writer:
             moved = by_ids(index, gone)
             removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
             told = [one for one in removed if status_of(one.fact) != REVOKED]
-            return lines + [{**_open(one), "status": REVOKED} for one in self._lines(index, told)]
+            return lines + [{**_open(one), "status": REVOKED} for one in self.lines(index, told)]
 
         return act
 
@@ -126,7 +131,8 @@ class _Writer:
             found.update((fact.id, PlacedFact(fact, name_of_path(path) or path)) for fact in facts)
         return found
 
-    def _lines(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
+    def lines(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
+        """Return the lines of some facts."""
         return [one["line"] for one in self._identified(index, placed)]
 
     def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:

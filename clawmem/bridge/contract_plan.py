@@ -7,7 +7,7 @@ claim. So a line that comes again finds its fact, on every machine, and a run th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -56,6 +56,10 @@ BATCH_ENTITY_BYTES = 32 << 20
 
 STORED, CHANGED, KNOWN, WAITS, REFUSED = OUTCOMES = ("stored", "changed", "known", "waits", "refused")
 _SPREAD = 6
+
+
+Asks = Callable[[WriteScope, Fact, str], "QuarantineReason | None"]
+"""Says why a person must decide about a new fact of an entity first, or None."""
 
 
 class LineAnswer(NamedTuple):
@@ -113,9 +117,10 @@ class _ItemsFile:
 class PublishPlan:
     """What some lines change. Each line sees the changes of the earlier ones."""
 
-    def __init__(self, work: WriteScope, trust: str) -> None:
+    def __init__(self, work: WriteScope, trust: str, asks: Asks | None) -> None:
         self._work = work
         self._trust = trust
+        self._asks = asks
         self._files: dict[str, _ItemsFile] = {}
         self._facts: dict[str, PlacedFact] = {}
         self._names: dict[str, str] = {}
@@ -325,7 +330,7 @@ class PublishPlan:
         if self._work.caller.agent:
             check_may_write(self._work.vault, self._work.caller, [items_path(entity)], "publish")
             self._count_lesson(fact)
-        reason = self._orders(line, fact)
+        reason = self._orders(line, fact) or (self._asks(self._work, fact, entity) if self._asks else None)
         if reason is not None:
             return self._propose(line, fact, entity, reason)
         if line.status != CURRENT:

@@ -9,7 +9,7 @@ from clawmem.bridge.contract import (
     Line,
     texts_of,
 )
-from clawmem.bridge.contract_plan import REFUSED, LineAnswer, PublishPlan
+from clawmem.bridge.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan
 from clawmem.errors import ConflictMarkers, SecretFound, Unreadable
 from clawmem.memory.writing import writing
 from clawmem.model.records.caller import Caller
@@ -35,16 +35,21 @@ class Published(NamedTuple):
 
 
 def publish(
-    vault: Vault, lines: Iterable[Line | RefusedLine], caller: Caller, trust: str = "external"
+    vault: Vault,
+    lines: Iterable[Line | RefusedLine],
+    caller: Caller,
+    trust: str = "external",
+    asks: Asks | None = None,
 ) -> Iterator[Published]:
     """Store the lines, and yield what became of each batch once it is committed, in the order of the lines.
 
-    `trust` is the highest trust of the claims. Each batch takes the writer lock anew. A failure that is not of one
+    `trust` is the highest trust of the claims. `asks` says for which new facts a person decides, beside those that
+    are quarantined. Each batch takes the writer lock anew. A failure that is not of one
     line, such as a full disk, is raised; what was yielded is kept then.
     """
     for batch in _batches(lines):
         good = [one for one in batch if isinstance(one, Line)]
-        done = _store(vault, good, caller, trust) if good else Published(())
+        done = _store(vault, good, caller, trust, asks) if good else Published(())
         refused = [LineAnswer(one.number, REFUSED, reason=one.reason) for one in batch if isinstance(one, RefusedLine)]
         answers = sorted((*done.answers, *refused), key=lambda one: one.line)
         yield done._replace(answers=tuple(answers))
@@ -63,11 +68,11 @@ def _batches(lines: Iterable[Line | RefusedLine]) -> Iterator[list[Line | Refuse
         yield batch
 
 
-def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str) -> Published:
+def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str, asks: Asks | None) -> Published:
     """Store some lines, in as few commits as their entities allow. If a commit is refused, find the line."""
     try:
         with writing(vault, caller, "publish") as work:
-            plan = PublishPlan(work, trust)
+            plan = PublishPlan(work, trust, asks)
             answers = []
             for one in lines:
                 answers.append(plan.take(one))
@@ -79,9 +84,9 @@ def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str) -> P
         if len(lines) == 1:
             return Published((LineAnswer(lines[0].number, REFUSED, reason=problem.message),))
         half = len(lines) // 2
-        done = _store(vault, lines[:half], caller, trust)
+        done = _store(vault, lines[:half], caller, trust, asks)
     if len(done.answers) == len(lines):
         return done
-    more = _store(vault, lines[len(done.answers) :], caller, trust)
+    more = _store(vault, lines[len(done.answers) :], caller, trust, asks)
     notices = tuple(dict.fromkeys((*done.notices, *more.notices)))
     return Published((*done.answers, *more.answers), more.commit or done.commit, notices)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from clawmem.errors import HubUnavailable, InvalidInput, Refused
+from clawmem.bridge.organisation_vault import check_folder, folder_status, named_folder, own_shared
+from clawmem.errors import InvalidInput, Refused, RemoteFailed
 from clawmem.index.hub.connect import HubAddress, ask, hub_address
 from clawmem.index.hub.organisation import (
     HubIdentity,
@@ -17,6 +19,7 @@ from clawmem.index.hub.organisation import (
     readable_counts,
 )
 from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
+from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.records.caller import Caller
 from clawmem.model.settings.values import has_password
 from clawmem.vault.state.local_settings import local_settings_file
@@ -38,7 +41,8 @@ class OrganisationStatus(NamedTuple):
     """The state of the connection: the address without a password, who asks, this vault at the hub, how many facts are
     readable there and how many of them were promoted (each up to MOST_COUNTED), and this vault's promotions by fact.
 
-    `problem` says why the organisation could not be asked; the rest is then empty."""
+    `is_vault` says that the organisation is a vault in a folder, which does not take this one in. `problem` says why
+    the organisation could not be asked; the rest is then empty."""
 
     address: str
     who: HubIdentity | None = None
@@ -46,7 +50,8 @@ class OrganisationStatus(NamedTuple):
     readable: int = 0
     promoted: int = 0
     promotions: tuple[tuple[str, str, str], ...] = ()
-    problem: HubUnavailable | None = None
+    is_vault: bool = False
+    problem: RemoteFailed | None = None
 
 
 def is_connected(vault: Vault) -> bool:
@@ -54,13 +59,15 @@ def is_connected(vault: Vault) -> bool:
     return bool(vault.environment.get(ORG_URL) or vault.settings.words(_URL))
 
 
+def organisation_folder(vault: Vault) -> Path | None:
+    """Return the folder of the vault that is the organisation, or None if it is a hub. Raise Refused without one."""
+    url = _url(vault)
+    return Path(url) if url.startswith("/") else None
+
+
 def organisation_address(vault: Vault) -> HubAddress:
-    """Return the address of the organisation. Raise Refused if the vault is connected to none."""
-    given = vault.environment.get(ORG_URL)
-    url = given or vault.settings.words(_URL)
-    if not url:
-        raise Refused("This vault is connected to no organisation.", "`clawmem org connect URL` connects it.")
-    return hub_address(url, from_environment=bool(given))
+    """Return the address of the hub. Raise Refused if the vault is connected to none."""
+    return hub_address(_url(vault), from_environment=bool(vault.environment.get(ORG_URL)))
 
 
 def ask_organisation(vault: Vault, work: Callable[[HubConnection], Answer]) -> Answer:
@@ -70,20 +77,28 @@ def ask_organisation(vault: Vault, work: Callable[[HubConnection], Answer]) -> A
     return ask(organisation_address(vault), vault.settings.number("org.timeout_seconds"), work)
 
 
-def connect_organisation(vault: Vault, caller: Caller, url: str) -> tuple[HubAddress, HubIdentity]:
-    """Store the address of an organisation in the settings of this machine, if it answers there.
+def connect_organisation(
+    vault: Vault, caller: Caller, url: str, resolved: Callable[[str], Path]
+) -> tuple[str, HubIdentity]:
+    """Store the address of an organisation in the settings of this machine, if it answers there. Return how the address
+    is shown, and who asks.
 
-    Raise InvalidInput for an address that cannot be read or has a password, and like `ask_organisation`."""
+    `resolved` gives the absolute folder of a path. Raise InvalidInput for an address that cannot be read or has a
+    password, and like `ask_organisation` and `ask_folder`."""
     check_person(caller, _URL)
     check_accepted(vault)
     if vault.environment.get(ORG_URL):
         raise InvalidInput(
             f"The variable {ORG_URL} names the organisation already.", "Unset it, or use it without `org connect`."
         )
+    if (folder := named_folder(url.strip(), resolved)) is not None:
+        who = check_folder(vault, folder)
+        _store(vault, str(folder))
+        return str(folder), who
     address = hub_address(url.strip())
     who = ask(address, vault.settings.number("org.timeout_seconds"), identity)
     _store(vault, url.strip())
-    return address, who
+    return address.shown(), who
 
 
 def disconnect_organisation(vault: Vault, caller: Caller) -> bool:
@@ -96,7 +111,9 @@ def disconnect_organisation(vault: Vault, caller: Caller) -> bool:
 
 
 def organisation_status(vault: Vault) -> OrganisationStatus:
-    """Return the state of the connection. A hub that does not answer is part of the answer."""
+    """Return the state of the connection. An organisation that does not answer is part of the answer."""
+    if (folder := organisation_folder(vault)) is not None:
+        return _vault_status(vault, folder)
     address = organisation_address(vault)
     marks = own_marks(vault)
 
@@ -110,8 +127,24 @@ def organisation_status(vault: Vault) -> OrganisationStatus:
 
     try:
         return ask_organisation(vault, read)
-    except HubUnavailable as problem:
+    except RemoteFailed as problem:
         return OrganisationStatus(address.shown(), problem=problem)
+
+
+def _vault_status(vault: Vault, folder: Path) -> OrganisationStatus:
+    try:
+        found = folder_status(vault, folder)
+    except RemoteFailed as problem:
+        return OrganisationStatus(str(folder), is_vault=True, problem=problem)
+    own = tuple((one.fact, ORGANISATION, one.status) for one, _ in own_shared(vault, found.shared) if one.is_open)
+    return OrganisationStatus(str(folder), found.who, None, found.readable, found.promoted, own, is_vault=True)
+
+
+def _url(vault: Vault) -> str:
+    url = vault.environment.get(ORG_URL) or vault.settings.words(_URL)
+    if not url:
+        raise Refused("This vault is connected to no organisation.", "`clawmem org connect ADDRESS` connects it.")
+    return url
 
 
 def own_marks(vault: Vault) -> VaultMarks:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.bridge.organisation import ask_organisation, own_marks, own_vault
+from clawmem.bridge.organisation import ask_organisation, organisation_folder, own_marks, own_vault
+from clawmem.bridge.organisation_vault import (
+    APPROVED,
+    folder_status,
+    own_shared,
+    promote_to_folder,
+    withdraw_from_folder,
+)
 from clawmem.errors import NotPermitted, Refused
 from clawmem.index.hub.organisation import (
     HubIdentity,
@@ -36,9 +43,11 @@ WITHDRAWN_HERE = "its vault withdrew the fact"
 
 
 class PromoteResult(NamedTuple):
-    """A promotion: its number, status and scope, whether it is new, and the facts that were withdrawn with this act."""
+    """A promotion: its number, status and scope, whether it is new, and the facts that were withdrawn with this act.
 
-    number: int
+    Where the organisation is a vault, the number is the id of the fact or the proposal there."""
+
+    number: int | str
     status: str
     scope: str
     is_new: bool
@@ -57,6 +66,9 @@ def promote_to_organisation(
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
     _check_promotable(placed, verdicts)
+    if (folder := organisation_folder(vault)) is not None:
+        number, status, is_new = promote_to_folder(vault, folder, caller, placed, scope)
+        return PromoteResult(number, status, scope, is_new, withdraw_what_ended(vault, caller))
     marks = own_marks(vault)
     gates = {one.gate: one.reason for one in verdicts}
 
@@ -73,6 +85,8 @@ def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason:
     """Take a fact of this vault back from every scope that it was promoted to. Return from how many."""
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
+    if (folder := organisation_folder(vault)) is not None:
+        return len(withdraw_from_folder(vault, folder, caller, [fact], reason))
     marks = own_marks(vault)
 
     def work(connection: HubConnection) -> int:
@@ -81,8 +95,14 @@ def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason:
     return ask_organisation(vault, work)
 
 
-def withdraw_what_ended(vault: Vault) -> tuple[str, ...]:
-    """Withdraw the promoted facts of this vault that were retracted, revoked or redacted here. Return their ids."""
+def withdraw_what_ended(vault: Vault, caller: Caller) -> tuple[str, ...]:
+    """Withdraw the promoted facts of this vault that were retracted, revoked or redacted here. Return their ids.
+
+    Where the organisation is a vault, no worker follows what was superseded here, so that is withdrawn, too."""
+    if (folder := organisation_folder(vault)) is not None:
+        known = own_shared(vault, folder_status(vault, folder).shared)
+        gone = [fact for one, fact in known if one.status == APPROVED and (_is_ended(fact) or not fact.is_current)]
+        return withdraw_from_folder(vault, folder, caller, gone, WITHDRAWN_HERE) if gone else ()
     marks = own_marks(vault)
 
     def read(connection: HubConnection) -> tuple[str, dict[str, list[tuple[str, str]]]]:

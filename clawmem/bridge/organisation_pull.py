@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.bridge.organisation import ask_organisation, own_marks
+from clawmem.bridge.organisation import ask_organisation, organisation_folder, own_marks
 from clawmem.bridge.organisation_promotion import withdraw_what_ended
+from clawmem.bridge.organisation_vault import facts_of_folder
 from clawmem.index.hub.organisation import identity, named_facts, own_vaults, redacted_among, shared_facts
 from clawmem.index.hub.search import HubFact
 from clawmem.index.refresh.refresh import run_query
@@ -68,7 +69,7 @@ class PullResult(NamedTuple):
 
 
 class _Offered(NamedTuple):
-    """What the hub has: facts to take, the present state of the copies here, and those that were redacted."""
+    """What the organisation has: facts to take, the present state of the copies here, and those that were redacted."""
 
     org: str
     facts: tuple[HubFact, ...]
@@ -78,10 +79,11 @@ class _Offered(NamedTuple):
 def pull(vault: Vault, caller: Caller, every: bool = False, may_redact: bool = False) -> PullResult:
     """Bring the facts of the organisation that this role reads into the vault, in one commit.
 
-    These are the facts that were promoted out of other vaults; with `every`, all facts of other vaults. A copy whose
+    These are the facts that were promoted out of other vaults; with `every`, all facts of other vaults. An organisation
+    that is a vault has no others, so its own are taken in either case. A copy whose
     origin was withdrawn is retracted. One whose origin was redacted is redacted here if the caller allows it, which
     rewrites history; else it is retracted. Facts of this vault that were withdrawn here are withdrawn there first."""
-    withdrawn = withdraw_what_ended(vault)
+    withdrawn = withdraw_what_ended(vault, caller)
     here = run_query(vault, _copies)
     offered = _read(vault, here, every)
     to_redact = _to_redact(here, offered)
@@ -197,7 +199,9 @@ def _org(fact: Fact) -> str | None:
 
 
 def _read(vault: Vault, here: Mapping[str, PlacedFact], every: bool) -> _Offered:
-    """Return what the hub offers, and the state of the copies, read in pages."""
+    """Return what the organisation offers, and the state of the copies, read in pages."""
+    if (folder := organisation_folder(vault)) is not None:
+        return _Offered(*facts_of_folder(vault, folder, list(here)))
     marks, pairs = own_marks(vault), _pairs(here.values())
 
     def first(connection: HubConnection) -> tuple[str, list[str], list[HubFact], set[tuple[str, str]]]:

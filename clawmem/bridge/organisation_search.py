@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.bridge.organisation import ask_organisation
+from clawmem.bridge.organisation import ask_organisation, organisation_folder
+from clawmem.bridge.organisation_vault import FactSearch, find_in_folder, own_among, search_folder
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound, NotPermitted, RemoteFailed
 from clawmem.index.hub.organisation import facts_by_id, identity
 from clawmem.index.hub.search import HubFact, HubHit, HubQuestion, search_facts
@@ -34,21 +35,23 @@ _LOCAL = "local"
 class OrganisationHits(NamedTuple):
     """What the organisation has for a question, best first, without what the vault has itself.
 
-    `org` is its short name. `left_out` are the ids of facts that read as orders to their reader. `problem` says why the
-    organisation could not be asked; the rest is then empty."""
+    `org` is its short name. `left_out` are the ids of facts that read as orders to their reader, `unsearched` says what
+    could not be searched. `problem` says why the organisation could not be asked; the rest is then empty."""
 
     org: str
     hits: tuple[HubHit, ...] = ()
     left_out: tuple[str, ...] = ()
+    unsearched: tuple[str, ...] = ()
     problem: ClawmemError | None = None
 
     def notices(self) -> tuple[str, ...]:
         """Return the remarks: what was left out, and, as an incomplete answer, why the organisation is not in it."""
         if self.problem is not None:
             return (IncompleteAnswer(f"without the organisation: {self.problem.message} {self.problem.hint}".strip()),)
+        partly = tuple(IncompleteAnswer(f"a part of the organisation is missing: {one}") for one in self.unsearched)
         if self.left_out:
-            return (f"left out of the organisation because they read as orders: {', '.join(self.left_out)}",)
-        return ()
+            return (*partly, f"left out of the organisation because they read as orders: {', '.join(self.left_out)}")
+        return partly
 
 
 class JoinedText(NamedTuple):
@@ -62,10 +65,13 @@ class JoinedText(NamedTuple):
     left_out: int
 
 
-def query_organisation(vault: Vault, caller: Caller, question: str, limit: int) -> OrganisationHits:
+def query_organisation(vault: Vault, caller: Caller, question: str, limit: int, search: FactSearch) -> OrganisationHits:
     """Return the best facts of the organisation for a question, those of this vault among them.
 
-    Raise like `ask_organisation`."""
+    `search` finds them where the organisation is a vault. Raise like `ask_organisation` and `ask_folder`."""
+    if (folder := organisation_folder(vault)) is not None:
+        org, hits, unsearched = search_folder(vault, folder, caller, question, limit, search)
+        return _without_orders(org, hits)._replace(unsearched=unsearched)
     asked = HubQuestion(
         question,
         caller.now,
@@ -78,7 +84,10 @@ def query_organisation(vault: Vault, caller: Caller, question: str, limit: int) 
     def work(connection: HubConnection) -> tuple[str, list[HubHit]]:
         return identity(connection).org, search_facts(connection, asked)
 
-    org, found = ask_organisation(vault, work)
+    return _without_orders(*ask_organisation(vault, work))
+
+
+def _without_orders(org: str, found: Sequence[HubHit]) -> OrganisationHits:
     orders = {one.found.key for one in found if quarantine_rule(one.found.fact._replace(trust=EXTERNAL))}
     return OrganisationHits(
         org,
@@ -87,17 +96,20 @@ def query_organisation(vault: Vault, caller: Caller, question: str, limit: int) 
     )
 
 
-def beside_own(vault: Vault, caller: Caller, question: str, limit: int, shown: Collection[str]) -> OrganisationHits:
+def beside_own(
+    vault: Vault, caller: Caller, question: str, limit: int, shown: Collection[str], search: FactSearch
+) -> OrganisationHits:
     """Return the same for an answer that has facts of the vault already, whose ids are `shown`.
 
     Facts of this vault, and pulled ones that are shown or were withdrawn, are left out. An organisation that cannot be
     asked is part of the answer. Raise Refused if the vault is connected to none."""
     try:
-        found = query_organisation(vault, caller, question, limit)
+        found = query_organisation(vault, caller, question, limit, search)
     except (RemoteFailed, NotPermitted) as problem:
         return OrganisationHits("", problem=problem)
     known = run_query(vault, lambda index: by_ids(index, {one.found.fact.id for one in found.hits}))
     own = {one.fact.id for one in known.values() if origin_of(one.fact) is None or one.fact.status == RETRACTED}
+    own |= own_among(vault, found.hits)
     hits = tuple(one for one in found.hits if one.found.fact.id not in own and one.found.fact.id not in shown)
     return found._replace(hits=hits)
 
@@ -105,7 +117,9 @@ def beside_own(vault: Vault, caller: Caller, question: str, limit: int, shown: C
 def find_in_organisation(vault: Vault, reference: str) -> tuple[str, HubFact]:
     """Return the short name of the organisation, and its fact with an id or a unique prefix of one.
 
-    Raise NotFound, AmbiguousId, and like `ask_organisation`."""
+    Raise NotFound, AmbiguousId, and like `ask_organisation` and `ask_folder`."""
+    if (folder := organisation_folder(vault)) is not None:
+        return find_in_folder(vault, folder, reference)
     org, found = ask_organisation(
         vault, lambda connection: (identity(connection).org, facts_by_id(connection, reference))
     )

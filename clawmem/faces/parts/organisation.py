@@ -13,10 +13,14 @@ from clawmem.model.language.text import one_line, visible
 
 if TYPE_CHECKING:
     from clawmem.bridge.organisation_search import OrganisationHits
+    from clawmem.bridge.organisation_vault import FoundFacts
     from clawmem.faces.parts.filters import PointInTime
     from clawmem.index.hub.search import HubFact, HubHit
+    from clawmem.index.tables.store import Index
+    from clawmem.model.records.caller import Caller
     from clawmem.serving.context.result import ContextResult
     from clawmem.serving.recall.brief import Brief
+    from clawmem.vault.vault import Vault
 
     Text = TypeVar("Text", bound=Brief | ContextResult)
 
@@ -110,7 +114,20 @@ def asked_beside(
         raise InvalidInput(
             "The organisation answers for the present time only.", "Leave out --org, or --as-of and --at."
         )
-    return beside_own(here.vault, here.caller, question, limit, shown)
+    return beside_own(here.vault, here.caller, question, limit, shown, search_facts)
+
+
+def search_facts(vault: Vault, index: Index, caller: Caller, question: str, limit: int) -> FoundFacts:
+    """The shared facts of another vault for a question, found and ranked as `recall` does it there."""
+    from clawmem.bridge.organisation_vault import FoundFacts
+    from clawmem.index.search.channels import FactFilter
+    from clawmem.index.search.lookup import PlacedFact
+    from clawmem.serving.recall.recall import RecallQuery, check_question, recall_in
+
+    check_question(question)
+    done = recall_in(vault, index, RecallQuery(question, caller._replace(agent=None), FactFilter(), limit))
+    facts = tuple((PlacedFact(one.fact, one.entity), one.score, one.channels) for one in done.found)
+    return FoundFacts(facts, done.notices)
 
 
 def joined(done: Text, budget: int, beside: OrganisationHits) -> tuple[Text, tuple[str, ...]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from clawmem.bridge.organisation import (
     OrganisationStatus,
     connect_organisation,
     disconnect_organisation,
+    organisation_folder,
     organisation_status,
 )
 from clawmem.bridge.organisation_promotion import (
@@ -21,14 +23,22 @@ from clawmem.bridge.organisation_promotion import (
 from clawmem.bridge.organisation_pull import PullResult, retract_copies
 from clawmem.bridge.organisation_pull import pull as pull_act
 from clawmem.bridge.organisation_search import query_organisation
+from clawmem.bridge.organisation_vault import ask_folder
 from clawmem.errors import DONE, PARTIAL, IncompleteAnswer, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Table
-from clawmem.faces.parts.organisation import HUB_FACT, hit_data, hit_line
+from clawmem.faces.parts.organisation import HUB_FACT, hit_data, hit_line, search_facts
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
 from clawmem.faces.parts.words import said
+from clawmem.governance.review import ProposalList, ReviewOutcome, list_proposals
+from clawmem.governance.review import approve as approve_act
+from clawmem.governance.review import reject as reject_act
 from clawmem.index.hub.organisation import MOST_COUNTED
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted
+from clawmem.model.proposals.proposal import OPEN
+from clawmem.model.proposals.proposal_file import proposal_to_record
+from clawmem.model.records.caller import Caller
+from clawmem.vault.vault import Vault
 from clawmem.wiki.check_gates import gate_fact
 
 LIST, APPROVE, REJECT = "list", "approve", "reject"
@@ -42,13 +52,15 @@ _DECIDED = {
 
 
 def connect(call: Call, url: str) -> Answer:
-    """Store the address of the hub on this machine.
+    """Store the address of a hub, or the folder of another vault, on this machine.
 
-    The hub must answer there. The address has no password: that is read from ~/.pgpass, a service file or PGPASSWORD.
-    `-` stands for the PG variables of the environment."""
-    address, who = connect_organisation(call.runtime.vault(), call.runtime.caller(), url)
-    data = {"address": address.shown(), "org": who.org, "name": who.name, "role": who.role}
-    return Answer(data, [f"connected to {who.name} ({who.org}) at {address.shown()} as {who.role}"], is_report=True)
+    It must answer there. The address has no password: that is read from ~/.pgpass, a service file or PGPASSWORD. `-`
+    stands for the PG variables of the environment. A folder is a vault with a work tree, on this machine or a shared
+    file system; of a bare repository or a remote behind a network, connect a clone."""
+    runtime = call.runtime
+    address, who = connect_organisation(runtime.vault(), runtime.caller(), url, runtime.resolved)
+    data = {"address": address, "org": who.org, "name": who.name, "role": who.role}
+    return Answer(data, [f"connected to {who.name} ({who.org}) at {address} as {who.role}"], is_report=True)
 
 
 def disconnect(call: Call, retract: bool) -> Answer:
@@ -73,7 +85,7 @@ def status(call: Call) -> Answer:
     found = organisation_status(vault)
     withdrawn: tuple[str, ...] = ()
     if found.problem is None and found.promotions:
-        withdrawn = withdraw_what_ended(vault)
+        withdrawn = withdraw_what_ended(vault, call.runtime.caller())
         found = organisation_status(vault) if withdrawn else found
     if found.problem is not None:
         words = f"{found.problem.message} {found.problem.hint}".strip()
@@ -90,7 +102,8 @@ def query(call: Call, question: str, limit: int | None) -> Answer:
     if not asked:
         raise InvalidInput("The question is empty.", "Example: clawmem org query 'which port does the gateway use?'")
     vault = call.runtime.vault()
-    found = query_organisation(vault, call.runtime.caller(), asked, limit or vault.settings.whole("defaults.limit"))
+    most = limit or vault.settings.whole("defaults.limit")
+    found = query_organisation(vault, call.runtime.caller(), asked, most, search_facts)
     data = {"org": found.org, "facts": [hit_data(found.org, one) for one in found.hits]}
     lines = [hit_line(found.org, one) for one in found.hits]
     return Answer(data, lines, found.notices(), talk=() if lines else ("Nothing was found.",))
@@ -170,11 +183,14 @@ def review(call: Call, action: str, promotion: str | None, status: str, reason: 
     """List promotions, or approve or reject one.
 
     The list has those that you may decide and those that you asked for. To reject an approved one takes the fact away
-    from the scope again."""
+    from the scope again. Where the organisation is a vault, these are the proposals of that vault, decided as its own
+    `review` does."""
     for word, choices in ((action, (LIST, APPROVE, REJECT)), (status, _STATUSES)):
         if word not in choices:
             raise InvalidInput(f"'{word}' is not a choice of `org review`.", f"Choose from {', '.join(choices)}.")
     vault = call.runtime.vault()
+    if (folder := organisation_folder(vault)) is not None:
+        return _review_there(call, vault, folder, action, promotion, status, reason)
     if action == LIST:
         who, found = list_promotions(vault, status)
         data = {"org": who.org, "promotions": [one._asdict() for one in found]}
@@ -186,6 +202,40 @@ def review(call: Call, action: str, promotion: str | None, status: str, reason: 
     number = int(promotion)
     decided = decide(vault, call.runtime.caller(), number, action == APPROVE, reason)
     return Answer({"promotion": number, "status": decided}, [f"promotion {number} is {_DECIDED[decided]}"])
+
+
+def _review_there(
+    call: Call, vault: Vault, folder: Path, action: str, proposal: str | None, status: str, reason: str | None
+) -> Answer:
+    """The proposals of the vault that is the organisation, or the decision about one of them."""
+    caller = call.runtime.caller()
+    if action == LIST:
+        listed: ProposalList = ask_folder(vault, folder, lambda there: list_proposals(there, include_decided=True))
+        wanted = OPEN if status == _STATUSES[0] else status
+        found = [one for one in listed.proposals if one.status == wanted]
+        rows = [(one.id, one.kind, one.status, one.says, one.why) for one in found]
+        data = {"proposals": [proposal_to_record(one) for one in found]}
+        table = Table(("proposal", "kind", "status", "says", "why"), rows)
+        return Answer(data, table, listed.notices, talk=() if found else (f"No proposal is {status}.",))
+    if proposal is None:
+        raise InvalidInput("Name a proposal by its id.", "`clawmem org review` lists them.")
+    if action == REJECT and not (reason or "").strip():
+        raise InvalidInput("A rejection needs a reason.", "Add --reason.")
+    outcome: ReviewOutcome = ask_folder(
+        vault, folder, lambda there: _decided_there(there, caller, proposal, action, reason)
+    )
+    decided = outcome.proposal
+    return Answer(
+        {"promotion": decided.id, "status": decided.status},
+        [f"proposal {decided.id} is {decided.status}: {decided.says}"],
+        outcome.notices,
+    )
+
+
+def _decided_there(there: Vault, caller: Caller, proposal: str, action: str, reason: str | None) -> ReviewOutcome:
+    if action == APPROVE:
+        return approve_act(there, proposal, caller, reason)
+    return reject_act(there, proposal, caller, reason or "")
 
 
 def _status_data(found: OrganisationStatus) -> dict[str, Any]:
@@ -213,9 +263,12 @@ def _status_lines(found: OrganisationStatus) -> Iterator[str]:
     yield f"role          {who.role}"
     for scope, may in who.rights.items():
         yield f"  {scope}: {', '.join(may)}"
-    yield f"promotions    {'wait for review' if who.review else 'are shared at once'}"
+    waits = "wait where its review.routes say so" if found.is_vault else "wait for review"
+    yield f"promotions    {waits if who.review else 'are shared at once'}"
     yield f"facts         {_counted_to(found.readable)} readable, {_counted_to(found.promoted)} of them promoted"
-    if own is None:
+    if found.is_vault:
+        yield f"this vault    {counted(len(found.promotions), 'promotion')}"
+    elif own is None:
         yield "this vault    not at the hub, or not readable for this role"
     else:
         yield f"this vault    {own.vault}, scope {own.scope}, taken in {own.taken_at or 'never'}"
@@ -239,9 +292,15 @@ def _redaction_lines(done: PullResult) -> list[str]:
 VERB = {
     "connect": Command(
         connect,
-        (Parameter("url", "The address, such as postgresql://ana@hub.example/clawmem, or -.", required=True),),
+        (
+            Parameter(
+                "url",
+                "The address of a hub, such as postgresql://ana@hub.example/clawmem, or -; or the folder of a vault.",
+                required=True,
+            ),
+        ),
         {"address": str, "org": str, "name": str, "role": str},
-        ("clawmem org connect postgresql://ana@hub.example/clawmem", "clawmem org connect -"),
+        ("clawmem org connect postgresql://ana@hub.example/clawmem", "clawmem org connect /srv/shared/memory"),
     ),
     "disconnect": Command(
         disconnect,
@@ -286,7 +345,7 @@ VERB = {
             FACT,
             Parameter("scope", "The scope at the organisation.", ("--scope", "-s"), default=ORGANISATION),
         ),
-        {"fact": str, "promotion": int, "status": str, "scope": str, "new": bool},
+        {"fact": str, "promotion": (int, str), "status": str, "scope": str, "new": bool},
         ("clawmem org promote fact_1a2b --scope organisation",),
     ),
     "withdraw": Command(
@@ -318,7 +377,7 @@ VERB = {
         review,
         (
             Parameter("action", "{choices}.", default=LIST, choices=(LIST, APPROVE, REJECT)),
-            Parameter("promotion", "The number of the promotion."),
+            Parameter("promotion", "The number of the promotion, or the id of the proposal in a vault."),
             Parameter("status", "List those that are {choices}.", ("--status",), default="pending", choices=_STATUSES),
             REASON,
         ),
@@ -343,7 +402,8 @@ VERB = {
                     }
                 ],
             },
-            {"promotion": int, "status": str},
+            {"promotion": (int, str), "status": str},
+            {"proposals": ["proposal"]},
         ),
         ("clawmem org review", "clawmem org review approve 12"),
         ("promotions",),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from _thread import get_ident  # hot verbs do not import `threading`
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -27,6 +28,8 @@ _BOOT = "/proc/sys/kernel/random/boot_id"
 # Within `stores_kept_open`: the index of each vault that is open between two queries, by the path of its link.
 _KEPT_OPEN: dict[Path, Index] = {}
 _keeps_open = False
+# SQLite refuses an index in another thread than the one that opened it, so only this one leaves indexes open.
+_keeping_thread = 0
 
 
 class Index(SqliteStore):
@@ -137,11 +140,11 @@ def stores_kept_open() -> Iterator[None]:
     SQLite then keeps its pages and statements. Before each query it compares the change counter in the file, and drops
     its pages where another process has written. The identity is checked as for a file that was just opened.
     """
-    global _keeps_open
+    global _keeps_open, _keeping_thread
     if _keeps_open:
         yield
         return
-    _keeps_open = True
+    _keeps_open, _keeping_thread = True, get_ident()
     try:
         yield
     finally:
@@ -154,7 +157,8 @@ def put_back(vault: Vault, index: Index) -> None:
     """Close an index after a query that succeeded, or leave it open for the next one."""
     link = index_path(vault)
     # Only SQLite notices what another process writes. A past commit is seldom asked twice.
-    keeps = _keeps_open and vault.present is None and index.place is not None and index.engine.name == "fts5"
+    keeps = _keeps_open and get_ident() == _keeping_thread and vault.present is None
+    keeps = keeps and index.place is not None and index.engine.name == "fts5"
     if not keeps or link in _KEPT_OPEN:
         index.close()
     else:

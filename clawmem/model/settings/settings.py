@@ -295,8 +295,8 @@ SETTINGS = (
         "org.url",
         "address",
         "",
-        "the organisation: the address of its hub without a password, or `-` for the PG variables of the environment;"
-        " `org connect` sets it",
+        "the organisation: the address of its hub without a password, `-` for the PG variables of the environment, or"
+        " the folder of a vault; `org connect` sets it",
     ),
     Setting("org.timeout_seconds", "float", 2.0, "how long anything waits for the organisation, in seconds", 0.1, 3600),
     Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
