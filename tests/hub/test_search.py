@@ -10,8 +10,9 @@ import psycopg
 import pytest
 
 from clawmem.index.hub.connect import connect
+from clawmem.index.hub.migrations import migrate
 from clawmem.index.hub.search import HubQuestion, read_hub_fact, search_facts
-from clawmem.index.hub.vectors import fill_vectors, has_vectors
+from clawmem.index.hub.vectors import enable_vectors, fill_vectors, has_vectors
 from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.facts.fact import Fact
 from tests.hub.rows import add_facts, add_member, add_scope
@@ -134,8 +135,36 @@ def vector(at: int) -> str:
 def test_rare_words_lead_where_common_ones_are_in_too_many(database: Database, owner: Owner) -> None:
     many = [fact(f"m{number}", f"Report {number} about budget of the team.") for number in range(60)]
     add(owner, "crimson", "red", *many, fact("rare", "The team report names a zeppelin."))
+    query = "SELECT id FROM clawmem.ranked_by_words('acme', '{red}', %s, 5, 10)"
+    assert owner.execute(query, (["report", "team", "zeppelin"],)).fetchall()[0] == ("fact_rare",)
+    assert len(owner.execute(query, (["report", "budget"],)).fetchall()) == 5
+
+
+def test_statistics_of_hidden_facts_change_no_score(database: Database, owner: Owner) -> None:
+    add(owner, "crimson", "red", fact("own", "The beta release is near."))
+    add(owner, "navy", "blue", *(fact(f"h{number}", "The merger with Falconwing.") for number in range(8)))
+    owner.execute("ANALYZE clawmem.fact")
+    owner.commit()
     with connect(database.address("rita")) as hub:
-        rows = hub.execute("SELECT id FROM clawmem.facts_by_words('{report,team,zeppelin}', 5, 10)").fetchall()
-        assert rows[0] == ("fact_rare",)
-        both = hub.execute("SELECT id FROM clawmem.facts_by_words('{report,budget}', 5, 10)").fetchall()
-    assert len(both) == 5
+        for function in ("facts_by_words('{beta,%s}', 1)", "facts_by_words('{beta,%s}', 1, 1)"):
+            seen = set()
+            for word in ("merger", "falconwing", "sparrowleg"):
+                try:
+                    seen.add(tuple(hub.execute(f"SELECT * FROM clawmem.{function % word}").fetchall()))
+                except psycopg.errors.UndefinedFunction:
+                    hub.rollback()
+            assert len(seen) < 2
+
+
+def test_vectors_are_added_when_a_superuser_made_the_extension_later(empty_database: Database) -> None:
+    server, name = empty_database
+    with connect(empty_database.address()) as hub:
+        migrate(hub)
+        assert not enable_vectors(hub)
+    with server.admin(name) as admin:
+        try:
+            admin.execute("CREATE EXTENSION vector")
+        except psycopg.Error:
+            pytest.skip("the server has no pgvector")
+    with connect(empty_database.address()) as hub:
+        assert enable_vectors(hub) and enable_vectors(hub) and has_vectors(hub)

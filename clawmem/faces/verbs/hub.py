@@ -14,6 +14,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.hub import operator
 from clawmem.index.hub.connect import FROM_ENVIRONMENT, HubAddress, HubErrors, ask, connect, hub_address
 from clawmem.index.hub.migrations import known_migrations, migrate
+from clawmem.index.hub.vectors import enable_vectors
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted, visible
 from clawmem.vault.exchange.mirror import Mirror, check_mirror_address, mirrors_folder
@@ -28,21 +29,33 @@ _VARIABLE, _PASSWORD = "CLAWMEM_HUB_URL", "CLAWMEM_HUB_USER_PASSWORD"
 _SHOWN = 20
 
 
+_NO_VECTORS = (
+    "Search by meaning is off: the database lacks the extension of pgvector. Where the server has it, a superuser runs"
+    " CREATE EXTENSION vector in this database; then run `clawmem hub init` again."
+)
+
+
 def init(call: Call, url: str, org: str | None, name: str | None, *, review: bool) -> Answer:
     """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing.
     URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files."""
     _check_operator(call)
     address = hub_address(url)
 
-    def act(hub: HubConnection) -> tuple[list[str], bool]:
+    def act(hub: HubConnection) -> tuple[list[str], bool, bool]:
         applied = [f"{one.number:04}_{one.name}" for one in migrate(hub)]
-        return applied, org is not None and operator.add_organisation(hub, org, name, review)
+        vectors = enable_vectors(hub)
+        return applied, vectors, org is not None and operator.add_organisation(hub, org, name, review)
 
-    applied, made = ask(address, _LONG, act, checked=False)
+    applied, vectors, made = ask(address, _LONG, act, checked=False)
     lines = [f"applied {one}" for one in applied] or ["the schema is up to date"]
     lines += [f"added the organisation {org}"] if made else []
-    data = {"applied": applied, "migration": known_migrations()[-1].number, "added": org if made else None}
-    return Answer(data, lines, is_report=True)
+    data = {
+        "applied": applied,
+        "migration": known_migrations()[-1].number,
+        "vectors": vectors,
+        "added": org if made else None,
+    }
+    return Answer(data, lines, is_report=True, talk=() if vectors else (_NO_VECTORS,))
 
 
 def org(call: Call, action: str, name: str, title: str | None, hub: str | None, *, review: bool) -> Answer:
@@ -384,7 +397,7 @@ VERB = {
             Parameter("name", "Its full name.", ("--name",), metavar="TEXT"),
             _REVIEW,
         ),
-        {"applied": [str], "migration": int, "added": (str, None)},
+        {"applied": [str], "migration": int, "vectors": bool, "added": (str, None)},
         ("clawmem hub init - --org acme",),
     ),
     "org": Command(

@@ -174,7 +174,7 @@ def _finish(connection: HubConnection, row: VaultRow, head: str) -> None:
         " WHERE org = %s AND vault = %s",
         (head, row.org, row.vault),
     )
-    connection.execute("SELECT pg_notify('clawmem_changed', %s)", (row.org,))
+    connection.execute("SELECT pg_notify('clawmem_changed', '')")
 
 
 def _write(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) -> Written:

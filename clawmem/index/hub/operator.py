@@ -166,7 +166,7 @@ def remove_vault(connection: HubConnection, org: str, vault: str, purge: bool) -
         (org, vault),
     )
     connection.execute("DELETE FROM clawmem.vault WHERE org = %s AND vault = %s", (org, vault))
-    connection.execute("SELECT pg_notify('clawmem_changed', %s)", (org,))
+    connection.execute("SELECT pg_notify('clawmem_changed', '')")
     return emptied
 
 

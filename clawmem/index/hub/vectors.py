@@ -23,6 +23,13 @@ def has_vectors(connection: HubConnection) -> bool:
     return found.fetchone() is not None
 
 
+def enable_vectors(connection: HubConnection) -> bool:
+    """Add vectors to the table of facts if it has none; return whether it has them. For the owner of the hub: a
+    superuser may have made the extension since the schema was made."""
+    found = connection.execute("SELECT clawmem.enable_vectors()").fetchone()
+    return found == (True,)
+
+
 def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[float]], seconds: float) -> int:
     """Embed current facts that have no vector yet, until none is left or the time is over; return how many.
 

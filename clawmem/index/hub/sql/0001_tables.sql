@@ -267,7 +267,7 @@ BEGIN
     INSERT INTO clawmem.log (org, vault, epoch, kind, subject, body)
     VALUES (of_org, of_vault, vault_epoch, CASE WHEN shared THEN 'shared' ELSE 'unshared' END, of_fact,
             jsonb_build_object('scope', with_scope));
-    PERFORM pg_notify('clawmem_changed', of_org);
+    PERFORM pg_notify('clawmem_changed', '');
     RETURN true;
 END $$;
 

@@ -78,14 +78,13 @@ END $$;
 -- `share` is the part of the question's words that the fact has, by the same weights. At most `looked_at` facts are
 -- taken from each step: those with one of the rare words; if these are few, those with all common words, and then those
 -- with the rarest of them.
-CREATE FUNCTION clawmem.facts_by_words(asked text[], most integer, looked_at integer DEFAULT 2000)
+CREATE FUNCTION clawmem.ranked_by_words(
+    of_org text, of_scopes text[], asked text[], most integer, looked_at integer
+)
 RETURNS TABLE (vault text, id text, score double precision, share double precision)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
     enough CONSTANT integer := 20;
-    of_org CONSTANT text := clawmem.my_org();
-    of_scopes CONSTANT text[] := clawmem.my_scopes();
     words tsquery[];
     counts bigint[];
     weights double precision[];
@@ -108,7 +107,9 @@ BEGIN
     SELECT greatest(reltuples, 0) INTO total FROM pg_class
     WHERE oid = to_regclass(format('clawmem.%I', 'fact_' || of_org));
     IF total < 10 * looked_at THEN -- never analysed, or so few that counting costs little
-        SELECT count(*) INTO total FROM (SELECT FROM clawmem.fact f WHERE f.org = of_org LIMIT 10 * looked_at) AS counted;
+        SELECT count(*) INTO total FROM (
+            SELECT FROM clawmem.fact f WHERE f.org = of_org AND (f.scopes && of_scopes) IS TRUE LIMIT 10 * looked_at
+        ) AS counted;
     END IF;
     counts := clawmem.word_counts(of_org, of_scopes, asked, total, 2 * looked_at);
     SELECT array_agg(weight ORDER BY place_of), sum(weight) INTO weights, whole
@@ -155,6 +156,14 @@ BEGIN
     ORDER BY 3 DESC, 1, 2
     LIMIT most;
 END $$;
+
+-- The same among what the asking role may read. The number of facts looked at is not the caller's: with a small one, the
+-- planner's list, which knows the words of all facts, would tell which rare words others have.
+CREATE FUNCTION clawmem.facts_by_words(asked text[], most integer)
+RETURNS TABLE (vault text, id text, score double precision, share double precision)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT * FROM clawmem.ranked_by_words(clawmem.my_org(), clawmem.my_scopes(), asked, most, 2000)
+$$;
 
 -- The facts whose meaning is closest to a vector. `score` is the cosine above that of facts taken without a choice, with
 -- which some unrelated ones are counted, so that the average of a few facts says no more than it does.
@@ -214,7 +223,8 @@ BEGIN
     ORDER BY f.timestamp DESC LIMIT most;
 END $$;
 
-REVOKE ALL ON FUNCTION clawmem.enable_vectors, clawmem.word_query, clawmem.word_counts, clawmem.facts_by_words, clawmem.facts_by_meaning,
+REVOKE ALL ON FUNCTION clawmem.enable_vectors, clawmem.word_query, clawmem.word_counts, clawmem.ranked_by_words,
+    clawmem.facts_by_words, clawmem.facts_by_meaning,
     clawmem.facts_by_relation, clawmem.facts_by_time FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION clawmem.facts_by_words, clawmem.facts_by_meaning, clawmem.facts_by_relation,
     clawmem.facts_by_time TO clawmem_worker, clawmem_member;
