@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from clawmem.bridge.contract import checked_line, published_values
 from clawmem.bridge.contract_export import line_of_fact
-from clawmem.bridge.contract_publish import REFUSED, WAITS, publish
+from clawmem.bridge.contract_plan import REFUSED, WAITS
+from clawmem.bridge.contract_publish import publish
 from clawmem.errors import (
     ClawmemError,
     ConflictMarkers,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +18,7 @@ from clawmem.index.hub.intake import (
     facts_at,
     next_vault,
     read_vault,
+    server_time,
     set_problem,
     take_in,
     take_in_again,
@@ -71,7 +71,7 @@ def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[VaultRepo
     with HubErrors(address), connect(address) as connection:
         connection.autocommit = True
         check_version(connection)
-        start = _now(connection)
+        start = server_time(connection)
         while (row := next_vault(connection, start, options.org)) is not None:
             yield look_at(connection, row, options)
 
@@ -174,11 +174,3 @@ def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, hea
     if written is None:
         return done._replace(busy=True)
     return done._replace(head=head, commits=len(commits), rows=written.rows, facts=written.facts, rewritten=True)
-
-
-def _now(connection: HubConnection) -> datetime:
-    """Return the time of the server, by which vaults are marked."""
-    found = connection.execute("SELECT clock_timestamp()").fetchone()
-    moment = found[0] if found else datetime.now(UTC)
-    assert isinstance(moment, datetime)
-    return moment

@@ -7,11 +7,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
@@ -28,6 +27,19 @@ __all__ = ["ana", "ben", "hub", "new_member"]
 ORGANISATION = "organisation"
 
 
+@contextmanager
+def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
+    """In this context the process has just these variables."""
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 class Member:
     """A person with a vault of their own, who asks the hub as a role."""
 
@@ -39,7 +51,7 @@ class Member:
         out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
         words = [*arguments]
         with (
-            patch.dict(os.environ, {**self.environment, **(env or {})}, clear=True),
+            _environment({**self.environment, **(env or {})}),
             chdir(self.root),
             redirect_stdout(out),
             redirect_stderr(err),

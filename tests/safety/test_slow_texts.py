@@ -141,6 +141,7 @@ def _strings(module: str) -> list[str]:
 
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
+    ("clawmem.bridge.contract", "shape['pattern']"): lambda: _of_the_contract(),
     ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.reconciling.namesakes", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
     ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
@@ -208,6 +209,13 @@ def _of_clauses() -> list[re.Pattern[str]]:
         for rule in rules
         for pattern in (*(form.pattern for form in rule.hears), *(tail.pattern for tail in rule.tails))
     ]
+
+
+def _of_the_contract() -> list[str]:
+    """The patterns of the schema of the interchange contract."""
+    from clawmem.bridge.contract import SCHEMA
+
+    return [one["pattern"] for one in SCHEMA["properties"].values() if "pattern" in one]
 
 
 def _of_sentences() -> list[re.Pattern[str]]:

@@ -67,6 +67,14 @@ class Written(NamedTuple):
 _VAULT = "org, vault, address, scope, head, epoch"
 
 
+def server_time(connection: HubConnection) -> datetime:
+    """Return the time of the server, by which vaults are marked."""
+    found = connection.execute("SELECT clock_timestamp()").fetchone()
+    assert found is not None
+    moment: datetime = found[0]
+    return moment
+
+
 def next_vault(connection: HubConnection, before: datetime, org: str | None = None) -> VaultRow | None:
     """Return the vault that was not looked at for longest, and mark it as looked at now; None if each was since a time.
 

@@ -19,9 +19,9 @@ TEAM, FRAMEWORK, ORGANISATION = "team", "framework", "organisation"
 SCOPE_KINDS = (TEAM, FRAMEWORK, ORGANISATION)
 RIGHTS = ("read", "promote", "review")
 MEMBER, WORKER = "clawmem_member", "clawmem_worker"
-_ORG = r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?"
-_SCOPE = r"[a-z0-9]([a-z0-9._/-]{0,98}[a-z0-9])?"
-_ROLE = r"[a-z0-9_][a-z0-9_.@-]{0,62}"
+_ORG = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
+_SCOPE = re.compile(r"[a-z0-9]([a-z0-9._/-]{0,98}[a-z0-9])?")
+_ROLE = re.compile(r"[a-z0-9_][a-z0-9_.@-]{0,62}")
 _RESERVED = ("pg_", "clawmem_")
 # The states of PostgreSQL's roles that no policy holds.
 _ABOVE_POLICIES = "rolsuper OR rolbypassrls"
@@ -306,6 +306,6 @@ def _check_role(role: str) -> None:
         raise InvalidInput(f"'{role}' is reserved.", f"Use a name that does not begin with {' or '.join(_RESERVED)}.")
 
 
-def _check(text: str, pattern: str, what: str, hint: str) -> None:
-    if not re.fullmatch(pattern, text):
+def _check(text: str, pattern: re.Pattern[str], what: str, hint: str) -> None:
+    if not pattern.fullmatch(text):
         raise InvalidInput(f"'{text}' is not the name of {what}.", hint)

@@ -93,6 +93,7 @@ def open_history(vault: Vault) -> Iterator[History]:
     vault.head()  # raises clawmem's own error if HEAD is damaged
     with gitpython(vault.git.process_environment()) as git:
         repo = git.Repo(vault.root, expand_vars=False)
+        repo.git._working_dir = str(vault.root)  # GitPython expands variables there all the same
         repo.git.set_persistent_git_options(c=vault.git.command(())[2::2])
         try:
             yield History(vault, repo)

@@ -134,7 +134,7 @@ def test_a_beginning_of_several_commits_is_ambiguous(vault: Vault, three: list[s
     ):
         for number in range(5000):
             name = plain_git(vault, "commit-tree", tree, "-m", str(number))
-            if name[:4] in seen:
+            if name[:4] in seen and not name[:4].isdigit():  # four digits are a year
                 break
             seen[name[:4]] = name
     with pytest.raises(AmbiguousId, match=f"'{name[:4]}' matches 2 ids"):

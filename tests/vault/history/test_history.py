@@ -14,6 +14,7 @@ from clawmem.errors import GitFailed, NotFound
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, trailers
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.history.history import HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
@@ -138,3 +139,12 @@ def test_a_damaged_history_is_a_sentence_and_no_bug(vault: Vault, caller: Caller
 def test_the_hot_verbs_never_load_gitpython() -> None:
     code = "import sys; from clawmem.faces.verbs import log, recall, remember; sys.exit('git' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_a_folder_with_a_dollar_sign_is_its_own(tmp_path: Path, environment: dict[str, str], caller: Caller) -> None:
+    """GitPython expands variables in paths."""
+    odd = create_vault(tmp_path / "$HOME and $PATH", environment, caller.now)
+    name = commit(odd, caller, 1)
+    with open_history(odd) as history:
+        assert [one.commit for one in history.entries(HistoryFilter())][0] == name
+        assert history.entry(name).parents
