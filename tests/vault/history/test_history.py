@@ -146,5 +146,5 @@ def test_a_folder_with_a_dollar_sign_is_its_own(tmp_path: Path, environment: dic
     odd = create_vault(tmp_path / "$HOME and $PATH", environment, caller.now)
     name = commit(odd, caller, 1)
     with open_history(odd) as history:
-        assert [one.commit for one in history.entries(HistoryFilter())][0] == name
+        assert next(one.commit for one in history.entries(HistoryFilter())) == name
         assert history.entry(name).parents
