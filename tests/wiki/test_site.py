@@ -118,6 +118,26 @@ def test_what_is_taken_back_leaves_every_page(vault: Vault, caller: Caller, tmp_
     assert not any(b"Jane sails" in data for data in content(site).values())
 
 
+def test_a_conflict_and_its_end_are_found_by_a_build_after_a_change(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    site, full = tmp_path / "site", tmp_path / "full"
+    red = add(vault, caller, "The boat is red.", BOAT)
+    blue = add(vault, caller, "The boat is blue.", BOAT)
+    built(vault, caller, site)
+    for act in (
+        lambda: link(vault, red, "contradicts", blue, caller),
+        lambda: supersede(vault, red, draft_from_record({"fact": "The boat is green."}, caller.now), caller),
+    ):
+        act()
+        assert not built(vault, caller, site).full
+        built(vault, caller, full, full=True)
+        assert differing(site, full) == set()
+        words = b"".join(path.read_bytes() for path in (site / "data/words").iterdir())
+        assert f"~{red}".encode() in words
+        assert f' id="{red}"' in (site / f"{BOAT}.html").read_text("utf-8")
+
+
 @pytest.mark.parametrize("rounds", [4, pytest.param(120, marks=pytest.mark.soak)])
 def test_a_build_after_changes_equals_a_full_one(
     rounds: int, vault: Vault, caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -26,7 +26,7 @@ from clawmem.faces.web.site_data import (
     topics_data,
 )
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.labels import change_labels, trust_label
+from clawmem.model.facts.labels import change_labels, trust_words
 from clawmem.model.language.dates import day_of
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
@@ -44,7 +44,7 @@ _MENU = (
     ("lessons.html", "Lessons"),
     ("pages.html", "Pages"),
 )
-_FORM = "1"
+_FORM = "2"
 _RECORDS = (("decisions", "Decisions", "decision"), ("lessons", "Lessons", "lesson"))
 File = tuple[str, bytes | None]
 
@@ -211,7 +211,7 @@ class _Renderer:
             "kind": (entity.kind or kind_of(entity.name)).capitalize(),
             "claims": len(page.claims),
             "groups": groups,
-            "conflicts": [[_side(given, one) for one in conflict] for conflict in page.conflicts],
+            "conflicts": _conflicts(given),
             "doubtful": [(_fact_values(given, one.fact), one.reason) for one in page.doubtful],
             "topics": _links(page.topics, page.path),
             "backlinks": _links(page.backlinks, page.path),
@@ -273,6 +273,22 @@ def _history(given: SitePage, claim: WikiClaim) -> list[tuple[dict[str, Any], st
     return found
 
 
+def _conflicts(given: SitePage) -> list[list[dict[str, Any]]]:
+    """Return both sides of each conflict. A fact of this page that has no other place there has its id here, once."""
+    page, ids = given.page, set()
+    placed = {one.fact.id for one in (*page.claims, *page.doubtful)}
+    placed |= {old.id for claim in page.claims for old in claim.replaced}
+    found = []
+    for conflict in page.conflicts:
+        sides = []
+        for one in conflict:
+            is_here = one.page == page.path and one.fact.id not in placed | ids
+            ids.add(one.fact.id)
+            sides.append({**_side(given, one), "id": one.fact.id if is_here else None})
+        found.append(sides)
+    return found
+
+
 def _side(given: SitePage, place: FactPlace) -> dict[str, Any]:
     link = _link(given.page.path, place.page) + f"#{place.fact.id}" if place.page else None
     return {"link": link, "title": place.title, "fact": _fact_values(given, place.fact)}
@@ -286,7 +302,7 @@ def _fact_values(given: SitePage, fact: Fact) -> dict[str, Any]:
         "dates": fact_dates(fact),
         "recorded": day_of(fact.timestamp),
         "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
-        "trust": trust_label(fact) or "user",
+        "trust": trust_words(fact),
         "labels": change_labels(fact),
         "source": fact.source,
         "event": fact.source_event,
