@@ -67,6 +67,19 @@ def test_a_page_shows_claims_with_source_history_premises_and_links(vault: Vault
     assert found.dead == () and found.orphans == ()
 
 
+def test_a_page_shows_why_a_decision_was_made_and_what_taught_a_lesson(vault: Vault, caller: Caller) -> None:
+    rejected = [{"option": "*MySQL*", "why": "no jobs"}, {"option": "Files"}]
+    details = {"why": "It has <b>jobs</b>.", "alternatives": rejected}
+    add(vault, caller, "We use Postgres.", BOAT, category="decision", details=details)
+    add(vault, caller, "Run the tests first.", BOAT, category="lesson", details={"because": "A column was missing."})
+    build_wiki(vault, caller)
+    shown = page(vault, BOAT)
+    assert (
+        "  - Why: It has \\<b\\>jobs\\</b\\>.\n  - Not chosen: \\*MySQL\\*: no jobs\n  - Not chosen: Files\n" in shown
+    )
+    assert "  - Because: A column was missing.\n" in shown
+
+
 def test_a_second_build_changes_nothing_and_one_change_only_its_pages(vault: Vault, caller: Caller) -> None:
     for number in range(4):
         add(vault, caller, f"The boat has part number {number}.", f"projects/boat-{number}")

@@ -27,6 +27,7 @@ from clawmem.faces.web.site_data import (
 )
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.labels import change_labels, trust_words
+from clawmem.model.facts.reasons import reasons_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
@@ -256,6 +257,7 @@ def _claim_values(given: SitePage, claim: WikiClaim, rivals: Iterable[FactPlace]
     page = given.page
     return {
         "fact": _fact_values(given, claim.fact),
+        "reasons": list(reasons_of(claim.fact)),
         "mentions": [(_link(page.path, path), title) for path, title in claim.mentions],
         "premises": [(_side(given, one.place), one.reason) for one in claim.premises],
         "replaced": _history(given, claim),

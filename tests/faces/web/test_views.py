@@ -50,7 +50,8 @@ def test_a_page_shows_evidence_history_premises_conflicts_and_notes(folder: Path
         "Jane lives in Oslo.", 'href="../../projects/boat.html#fact_long"', "A long boat.", "Also known as Janie",
         "nobody confirmed it for 180 days", "1 fact does not pass the gates", "<em>tea</em>",
         '<a href="../../projects/boat.html">the boat</a>', "<h3>Notes</h3>",
-        "Replaced on 2026-11-20 by: Jane lives in Bergen.",
+        "Replaced on 2026-11-20 by: Jane lives in Bergen.", '<li>Why: <span dir="auto">Storms.</span></li>',
+        '<li>Not chosen: <span dir="auto">A buoy: too far out</span></li>',
     ):  # fmt: skip
         assert words in jane, words
     boat = (folder / "projects/boat.html").read_text("utf-8")
