@@ -55,7 +55,7 @@ from clawmem.model.wiki.report import ReportedWeek, is_complete, render_report, 
 from clawmem.vault.state.curator_state import last_curated_week, write_curated_week
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import other_files
-from clawmem.wiki.compile import GONE, BuildPlan, page_writes, plan_build, remember_build
+from clawmem.wiki.compile import GONE, BuildPlan, page_writes, plan_build, remember_build, replaced_notices
 from clawmem.wiki.gather import Titles, gather_page, is_on_wiki, titles_of
 
 FILED, WAITS, LEFT = "filed", "waits", "left"
@@ -115,6 +115,7 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
         report = _report(work, built, told, found, curated, proposals, again=week is not None)
         path = report_path(told) if report is not None else None
         writes = page_writes(work, built.plan, [path] if path else [])
+        replaced = replaced_notices(work, built.plan, writes)
         pages = tuple(sorted(writes))
         if path is not None and report is not None:
             writes[path] = report.encode()
@@ -126,7 +127,7 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
             remember_build(work, built.plan, commit)
         if not dry_run and week is None:
             write_curated_week(vault, told.name)
-        return Curation(told.name, path, pages, built.mended, tuple(curated), commit, work.notices)
+        return Curation(told.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
 
 
 def is_due(vault: Vault, caller: Caller) -> bool:

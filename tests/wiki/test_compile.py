@@ -150,6 +150,25 @@ def test_a_page_that_was_deleted_or_changed_by_hand_is_made_anew(vault: Vault, c
     assert path.read_text() == before
 
 
+def test_a_build_says_whose_text_between_the_markers_it_replaced(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.", tags=["sea"])
+    add(vault, caller, "Jane sails.", tags=["sea"])
+    build_wiki(vault, caller)
+    for name in (JANE, "topics/sea"):
+        path = vault.root / "wiki" / f"{name}.md"
+        before = path.read_text()
+        assert before.startswith("<!-- Write here. clawmem rewrites only what is between its two marks below. -->\n\n")
+        path.write_text(f"Mine.\n\n{before}")
+        assert not any("replaced" in one for one in build_wiki(vault, caller).notices)
+        path.write_text(path.read_text().replace("Jane", "Tom"))
+        notices = build_wiki(vault, caller).notices
+        said = [one for one in notices if "text between the markers of the generated part was replaced" in one]
+        assert len(said) == 1 and said[0].startswith(f"wiki/{name}.md: ")
+        commit = said[0].partition(" commit ")[2].partition(":")[0]
+        assert b"Tom" in vault.git.run("show", commit)
+        assert path.read_text() == f"Mine.\n\n{before}"
+
+
 NAMES = (JANE, "areas/people/tom", BOAT)
 STEPS = st.lists(
     st.tuples(
