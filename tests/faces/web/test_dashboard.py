@@ -17,14 +17,17 @@ from html.parser import HTMLParser
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import pytest
 
 from clawmem.faces.web.dashboard.access import Access
+from clawmem.faces.web.dashboard.app import Dashboard
 from clawmem.faces.web.dashboard.live import MOST_STREAMS
 from clawmem.faces.web.dashboard.marking import marked
 from clawmem.faces.web.dashboard.messages import HEADERS, POLICY, Request
 from clawmem.faces.web.dashboard.serve import LONGEST_FORM, MOST_CONNECTIONS
+from clawmem.runtime import Runtime
 from clawmem.vault.lock import writer_lock
 from tests.conftest import Command
 from tests.faces.web.attacks import ATTACKS
@@ -125,6 +128,18 @@ def test_the_token_works_once_and_the_cookie_is_for_this_server_only(filled: Fil
     assert login is not None and access.log_in(token) is None
     header = access.cookie_header(login)
     assert header.startswith("clawmem-8800=") and header.endswith(f"Path=/{access.area}/; HttpOnly; SameSite=Strict")
+
+
+@pytest.mark.parametrize("given", ["{}", "token={}", "#token={}", " http://127.0.0.1:8800/login#token={} "])
+def test_the_token_may_be_pasted_with_what_stands_around_it(
+    given: str, vault_root: Path, environment: dict[str, str]
+) -> None:
+    app = Dashboard(Runtime(environment, vault_root, str(vault_root)), 8800, lambda: None)
+    token = app.access.address().partition("#token=")[2]
+    headers = (("Host", "127.0.0.1:8800"), ("Origin", _OWN))
+    body = urlencode({"token": given.format(token)}).encode()
+    assert app.respond(Request("POST", "/login", headers, body)).status == 303
+    app.close()
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,8 @@ class Dashboard:
         return _rendered(status, "dashboard/login.html", title="Log in", root="/", menu=(), login=None, **values)
 
     def _log_in(self, request: Request) -> Response:
-        login = self.access.log_in(request.form().get("token", "").strip())
+        # Who enters the token by hand may paste the whole address.
+        login = self.access.log_in(request.form().get("token", "").strip().rpartition("token=")[2])
         if login is None:
             return self._login_page(403, "This token is wrong, or was used already.")
         return redirect(f"/{self.access.area}/", ("Set-Cookie", self.access.cookie_header(login)))
