@@ -104,6 +104,29 @@ def test_pages_say_what_the_verbs_say(filled: Filled) -> None:
     assert missing.status == 404 and "fact_00000000" in missing.text
 
 
+def test_facts_are_shown_with_trust_and_conflicts(filled: Filled) -> None:
+    here = filled.here
+    text = here.get("entity?name=projects/boat").text
+    rows = {one.partition("</a>")[0].rpartition(">")[2]: one for one in text.split("<li ")[1:]}
+    six, eight = (next(row for said, row in rows.items() if speed in said) for speed in ("6 knots", "8 knots"))
+    assert "from user" in six and "from agent, unreviewed" in eight and "from from" not in text
+    ids = [re.findall(r'id="(fact_\w+)"', row)[0] for row in (six, eight)]
+    for row, own, other in ((six, *ids), (eight, *reversed(ids))):
+        assert "in conflict with" in row and f"fact/{other}" in row
+        page = here.get(f"fact/{own}").text
+        assert "not settled" in page and f'fact/{other}">' in page
+    assert "in conflict" not in next(row for said, row in rows.items() if "9 m long" in said)
+
+
+def test_a_reason_that_is_refused_is_not_lost(filled: Filled) -> None:
+    here, before = filled.here, filled.head()
+    fields = here.fields("approvals", "reject")
+    shown = here.post("reject", {**fields, "reason": "long " * 4000})
+    assert shown.status == 400 and "You wrote:" in shown.text and "long long" in shown.text
+    assert here.post("reject", {**fields, "reason": " "}).status == 400
+    assert filled.head() == before
+
+
 def test_nobody_gets_in_without_the_login(filled: Filled) -> None:
     here = filled.here
     for page in (*PAGES[1:], "events", "data/graph.js"):

@@ -186,8 +186,24 @@ def test_the_login_works_without_scripts(vault_root: Path, environment: dict[str
         here.is_stopped = True
 
 
+def test_the_sessions_fit_a_narrow_screen(desk: Desk) -> None:
+    context = desk.browser.new_context(
+        viewport={"width": 360, "height": 800}, storage_state=desk.context.storage_state()
+    )
+    page = desk.open("sessions", desk.tab(context))
+    page.locator("#rows tr").first.wait_for()
+    assert page.evaluate("document.getElementById('table').scrollWidth") <= 360
+    assert page.get_by_text("Found a berth.").is_visible()
+    context.close()
+
+
 def test_rejecting_and_approving_in_place(desk: Desk) -> None:
     page = desk.open("approvals")
+    card = page.locator("article", has_text="the boat is sold").first
+    for nothing in ("", "  "):
+        card.get_by_label("Reason").fill(nothing)
+        card.get_by_role("button", name="Reject").click()
+        assert page.url.endswith("/approvals") and page.locator("h1").text_content() == "Approvals"
     card = page.locator("article", has_text="the boat is sold").first
     card.get_by_label("Reason").fill("It gives orders.")
     card.get_by_label("Reason").press("Enter")
