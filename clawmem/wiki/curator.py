@@ -21,7 +21,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
-from clawmem.model.history.comparison import FactDifference
+from clawmem.model.history.comparison import FactDifference, told_changes
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.staleness import stale_reason
@@ -51,7 +51,7 @@ from clawmem.model.wiki.links import check_links, outside_markers, page_names, r
 from clawmem.model.wiki.mending import DeadTarget, LinkTargets, MendedLink, dead_targets, link_targets, mended
 from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, entity_page, title_of_text, topic_page
 from clawmem.model.wiki.page import WikiConflict
-from clawmem.model.wiki.report import ReportedWeek, is_complete, render_report, report_path, told_changes
+from clawmem.model.wiki.report import ReportedWeek, is_complete, render_report, report_path
 from clawmem.vault.state.curator_state import last_curated_week, write_curated_week
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import other_files

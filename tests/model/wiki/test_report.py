@@ -3,10 +3,10 @@
 from datetime import date
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.history.comparison import CORRECTED, LEARNED, FactDifference
+from clawmem.model.history.comparison import CORRECTED, LEARNED, FactDifference, told_changes
 from clawmem.model.lifecycle.week import iso_week
 from clawmem.model.wiki.curation import WikiFinding
-from clawmem.model.wiki.report import ReportedWeek, is_complete, render_report, told_changes
+from clawmem.model.wiki.report import ReportedWeek, is_complete, render_report
 
 WEEK = iso_week(date(2026, 11, 21))
 JANE = "areas/people/jane"
