@@ -22,7 +22,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
 from clawmem.model.history.comparison import FactDifference, told_changes
-from clawmem.model.language.dates import stamp
+from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import fact_score
@@ -269,14 +269,16 @@ def _long_pages(
     return [one for one in found if one is not None]
 
 
-def _conflicts(work: WriteScope, built: _Built) -> tuple[WikiConflict, ...]:
+def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict, ...]:
+    """Return the open conflicts of which both sides were recorded by the end of a day."""
     context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
     found: dict[tuple[str, ...], WikiConflict] = {}
     for name, entry in sorted(built.plan.entries.items()):
         if entry.conflicts:
             for one in gather_page(work.index, context, built.titles, name)[0].conflicts:
                 found.setdefault(tuple(sorted((one.one.fact.id, one.other.fact.id))), one)
-    return tuple(found.values())
+    last = day.isoformat()
+    return tuple(one for one in found.values() if all(day_of(side.fact.timestamp) <= last for side in one))
 
 
 def _filing(
@@ -332,7 +334,7 @@ def _report(
         week,
         day,
         changes,
-        _conflicts(work, built),
+        _conflicts(work, built, day),
         found.stale,
         built.mended,
         (*read_proposals(work.vault, work.read).open, *fresh),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -125,10 +125,12 @@ def test_a_conflict_and_its_end_are_found_by_a_build_after_a_change(
     red = add(vault, caller, "The boat is red.", BOAT)
     blue = add(vault, caller, "The boat is blue.", BOAT)
     built(vault, caller, site)
-    for act in (
+    green = draft_from_record({"fact": "The boat is green."}, caller.now)
+    acts: tuple[Callable[[], object], ...] = (
         lambda: link(vault, red, "contradicts", blue, caller),
-        lambda: supersede(vault, red, draft_from_record({"fact": "The boat is green."}, caller.now), caller),
-    ):
+        lambda: supersede(vault, red, green, caller),
+    )
+    for act in acts:
         act()
         assert not built(vault, caller, site).full
         built(vault, caller, full, full=True)

@@ -277,15 +277,15 @@ def _history(given: SitePage, claim: WikiClaim) -> list[tuple[dict[str, Any], st
 
 def _conflicts(given: SitePage) -> list[list[dict[str, Any]]]:
     """Return both sides of each conflict. A fact of this page that has no other place there has its id here, once."""
-    page, ids = given.page, set()
-    placed = {one.fact.id for one in (*page.claims, *page.doubtful)}
+    page = given.page
+    placed = {claim.fact.id for claim in page.claims} | {one.fact.id for one in page.doubtful}
     placed |= {old.id for claim in page.claims for old in claim.replaced}
     found = []
     for conflict in page.conflicts:
         sides = []
         for one in conflict:
-            is_here = one.page == page.path and one.fact.id not in placed | ids
-            ids.add(one.fact.id)
+            is_here = one.page == page.path and one.fact.id not in placed
+            placed.add(one.fact.id)
             sides.append({**_side(given, one), "id": one.fact.id if is_here else None})
         found.append(sides)
     return found

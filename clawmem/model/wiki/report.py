@@ -177,8 +177,15 @@ def _mended(one: MendedLink, path: str) -> str:
 def _waiting(told: ReportedWeek) -> Iterable[str]:
     """Return a line for each proposal that waits, newest first. The words of facts are in the proposal only."""
     for one in sorted(told.waiting, key=lambda each: (each.created, each.id), reverse=True):
-        shown = sentence(one.says, one.why) if one.kind == KIND else f"A proposal of the kind {one.kind}."
+        shown = sentence(one.says, one.why) if one.kind == KIND else _kind_of_proposal(one)
         yield f"- {markdown_text(shown)} `clawmem review show {one.id}`"
+
+
+def _kind_of_proposal(one: Proposal) -> str:
+    by = f", from the agent {one.agent}" if one.agent else ""
+    about = f", about {one.entity}" if one.entity else ""
+    facts = f", of {', '.join(target.id for target in one.targets)}" if one.targets else ""
+    return f"A proposal of the kind {one.kind}{by}{about}{facts}."
 
 
 def _unfiled(findings: Iterable[WikiFinding]) -> Iterable[str]:
