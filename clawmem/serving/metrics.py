@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -16,8 +15,7 @@ from clawmem.index.search.totals import active_by_workflow, active_rows, fact_ow
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.compare import fact_changes
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.history.change_summary import FORGOTTEN, change_sentences
-from clawmem.model.history.comparison import CORRECTED, LEARNED
+from clawmem.model.history.comparison import CORRECTED, FORGOTTEN_KINDS, LEARNED, count_kinds, told_changes
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.tiers import COLD, HOT
 from clawmem.model.records.caller import Caller
@@ -29,7 +27,8 @@ from clawmem.vault.vault import Vault
 
 
 class WeekChanges(NamedTuple):
-    """How many facts were learned, corrected and forgotten between two commits, as `diff` counts them."""
+    """How many facts were learned, corrected and forgotten between two commits, as the report of the wiki counts
+    them; but the facts that belong to one agent are counted, too."""
 
     learned: int = 0
     corrected: int = 0
@@ -100,8 +99,8 @@ def _commit_before(vault: Vault, day: date) -> str | None:
 
 
 def _changes(vault: Vault, start: str | None, end: str) -> WeekChanges:
-    counts = Counter(one.group for one in change_sentences(fact_changes(vault, start, end)))
-    return WeekChanges(counts[LEARNED], counts[CORRECTED], counts[FORGOTTEN])
+    counts = count_kinds(told_changes(fact_changes(vault, start, end)))
+    return WeekChanges(counts[LEARNED], counts[CORRECTED], sum(counts[kind] for kind in FORGOTTEN_KINDS))
 
 
 def _cents(vault: Vault, monday: date) -> float:

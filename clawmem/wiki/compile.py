@@ -21,7 +21,7 @@ from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.further_evidence import ALSO_FROM, further_events
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.pages.summary import generated_part, own_text, with_generated
+from clawmem.model.pages.summary import INVITATION, generated_part, own_text, with_generated
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.accesses import ACCESSES_PATH, parse_accesses
 from clawmem.model.records.caller import Caller
@@ -33,6 +33,7 @@ from clawmem.model.wiki.markdown import render_entity, render_index, render_topi
 from clawmem.model.wiki.mending import dead_targets, link_targets, mended
 from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, title_of_text, topic_page
 from clawmem.model.wiki.page import EntityPage, HandLinks, PageEntry, PageLink, TopicPage
+from clawmem.vault.edits.commits_by_hand import commits_by_hand
 from clawmem.vault.state.wiki_state import WikiState, read_wiki_state, write_wiki_state
 from clawmem.vault.vault import Vault
 from clawmem.wiki.gather import Titles, gate_context, gather_page, is_on_wiki, titles_of
@@ -69,7 +70,8 @@ class BuildPlan(NamedTuple):
     """What a build will do: the entries of all pages before and after it, the claims of each topic that has a page, the
     pages to render, the links that people wrote before and after, by page, and whether every entity was read.
 
-    `texts` are pages of which the build takes another text than the vault has."""
+    `texts` are pages of which the build takes another text than the vault has. `edited` are the paths below the wiki
+    that changed since the last build on this machine."""
 
     before: Mapping[str, PageEntry]
     entries: Mapping[str, PageEntry]
@@ -79,6 +81,7 @@ class BuildPlan(NamedTuple):
     by_hand: Mapping[str, HandLinks]
     full: bool
     texts: Mapping[str, str]
+    edited: frozenset[str] = frozenset()
 
 
 def build_wiki(
@@ -89,6 +92,7 @@ def build_wiki(
     with writing(vault, caller, "wiki", dry_run=dry_run) as work:
         plan = plan_build(work, full, report=report)
         writes = page_writes(work, plan, report=report)
+        replaced = replaced_notices(work, plan, writes)
         commit = None
         if writes and not dry_run:
             change = Change(subject_line("wiki", "pages", counted_writes(writes)), writes, trailers("wiki"))
@@ -98,7 +102,7 @@ def build_wiki(
         written = tuple(sorted(path for path, data in writes.items() if data is not None))
         removed = tuple(sorted(path for path, data in writes.items() if data is None))
         claims = sum(entry.claims for entry in plan.entries.values())
-        return WikiBuild(written, removed, len(plan.entries), claims, plan.full, commit, work.notices)
+        return WikiBuild(written, removed, len(plan.entries), claims, plan.full, commit, (*work.notices, *replaced))
 
 
 def plan_build(
@@ -153,6 +157,7 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
             pages[name], entries[name] = gather_page(work.index, context, titles, name)
 
     changed = changed_paths(work, last)
+    edited = frozenset(path for path in changed or () if path.startswith(f"{FOLDER}/"))
     gather(changed_names(work, last, names, titles, changed))
     shown, topics = topic_totals(before, least), topic_totals(entries, least)
     written = _texts_by_hand(work, changed if last else None, texts)
@@ -163,7 +168,7 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     moved = shown.keys() ^ topics.keys()
     gather(name for name, entry in dict(entries).items() if name not in pages and moved & entry.topics.keys())
     linked = {name: with_links(page, entries[name], new, topics) for name, page in pages.items()}
-    return BuildPlan(before, entries, topics, linked, hand_before, hand, last is None, texts)
+    return BuildPlan(before, entries, topics, linked, hand_before, hand, last is None, texts, edited)
 
 
 def changed_paths(work: BuildScope, last: WikiState | None) -> list[str] | None:
@@ -324,6 +329,7 @@ def _changed_topics(plan: BuildPlan) -> dict[str, tuple[PageLink, ...]]:
     old, new = backlinks_of({}, plan.by_hand_before), backlinks_of({}, plan.by_hand)
     paths = {topic_page(topic): topic for topic in plan.topics} if old != new else {}
     touched |= {topic for path, topic in paths.items() if old.get(path) != new.get(path)}
+    touched |= {topic for topic in plan.topics if topic_page(topic) in plan.edited} if plan.edited else set()
     return topic_links(plan.entries, touched & plan.topics.keys())
 
 
@@ -368,7 +374,9 @@ def page_writes(
     for path, part in generated.items():
         text = plan.texts.get(path) or work.text(path)
         refuse_conflict_markers(text, path)
-        after = with_generated(text, part)
+        # A page on which nobody wrote says where to write.
+        is_bare = not text or with_generated(text, "") == with_generated("", "")
+        after = with_generated(f"{INVITATION}\n" if is_bare else text, part)
         if after != text:
             writes[path] = after.encode()
     kept = {entry.path for entry in plan.entries.values()} | {INDEX, *map(topic_page, plan.topics)}
@@ -379,6 +387,28 @@ def page_writes(
     if None in writes.values():
         writes.update(_mended_reports(work, plan, writes))
     return {path: data for path, data in writes.items() if data != work.read(path)}
+
+
+def replaced_notices(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> list[str]:
+    """Return a notice for each page of which a build replaces what people wrote between the markers since the last
+    build on this machine."""
+    last, head = read_wiki_state(work.vault), work.vault.head().commit
+    if last is None or head is None or not (plan.full or plan.edited & writes.keys()):
+        return []
+    found: dict[str, str] = {}
+    for commit, parent in commits_by_hand(work.vault, last.head, head, FOLDER):
+        paths = [path for path in work.vault.changed_paths(parent, commit) if path in writes and path not in found]
+        was, now = (work.vault.contents_at(each, paths) for each in (parent, commit))
+        found |= {path: commit for path in paths if now[path] and _generated(was[path]) != _generated(now[path])}
+    return [
+        f"{path}: text between the markers of the generated part was replaced; write outside them. The edit is in"
+        f" commit {commit[:12]}: `git log -p -- {path}`"
+        for path, commit in sorted(found.items())
+    ]
+
+
+def _generated(data: bytes | None) -> str | None:
+    return generated_part(data.decode("utf-8-sig", errors="replace")) if data else None
 
 
 def _mended_reports(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> dict[str, bytes | None]:

@@ -21,8 +21,8 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
-from clawmem.model.history.comparison import FactDifference
-from clawmem.model.language.dates import stamp
+from clawmem.model.history.comparison import FactDifference, told_changes
+from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import fact_score
@@ -51,11 +51,11 @@ from clawmem.model.wiki.links import check_links, outside_markers, page_names, r
 from clawmem.model.wiki.mending import DeadTarget, LinkTargets, MendedLink, dead_targets, link_targets, mended
 from clawmem.model.wiki.names import FOLDER, INDEX, REPORTS, entity_page, title_of_text, topic_page
 from clawmem.model.wiki.page import WikiConflict
-from clawmem.model.wiki.report import ReportedWeek, is_complete, render_report, report_path, told_changes
+from clawmem.model.wiki.report import ReportedWeek, is_complete, render_report, report_path
 from clawmem.vault.state.curator_state import last_curated_week, write_curated_week
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import other_files
-from clawmem.wiki.compile import GONE, BuildPlan, page_writes, plan_build, remember_build
+from clawmem.wiki.compile import GONE, BuildPlan, page_writes, plan_build, remember_build, replaced_notices
 from clawmem.wiki.gather import Titles, gather_page, is_on_wiki, titles_of
 
 FILED, WAITS, LEFT = "filed", "waits", "left"
@@ -115,6 +115,7 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
         report = _report(work, built, told, found, curated, proposals, again=week is not None)
         path = report_path(told) if report is not None else None
         writes = page_writes(work, built.plan, [path] if path else [])
+        replaced = replaced_notices(work, built.plan, writes)
         pages = tuple(sorted(writes))
         if path is not None and report is not None:
             writes[path] = report.encode()
@@ -126,7 +127,7 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
             remember_build(work, built.plan, commit)
         if not dry_run and week is None:
             write_curated_week(vault, told.name)
-        return Curation(told.name, path, pages, built.mended, tuple(curated), commit, work.notices)
+        return Curation(told.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
 
 
 def is_due(vault: Vault, caller: Caller) -> bool:
@@ -268,14 +269,16 @@ def _long_pages(
     return [one for one in found if one is not None]
 
 
-def _conflicts(work: WriteScope, built: _Built) -> tuple[WikiConflict, ...]:
+def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict, ...]:
+    """Return the open conflicts of which both sides were recorded by the end of a day."""
     context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
     found: dict[tuple[str, ...], WikiConflict] = {}
     for name, entry in sorted(built.plan.entries.items()):
         if entry.conflicts:
             for one in gather_page(work.index, context, built.titles, name)[0].conflicts:
                 found.setdefault(tuple(sorted((one.one.fact.id, one.other.fact.id))), one)
-    return tuple(found.values())
+    last = day.isoformat()
+    return tuple(one for one in found.values() if all(day_of(side.fact.timestamp) <= last for side in one))
 
 
 def _filing(
@@ -331,7 +334,7 @@ def _report(
         week,
         day,
         changes,
-        _conflicts(work, built),
+        _conflicts(work, built, day),
         found.stale,
         built.mended,
         (*read_proposals(work.vault, work.read).open, *fresh),

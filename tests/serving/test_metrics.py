@@ -10,6 +10,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.serving.metrics import KnownWeeks, WeekChanges, memory_metrics
 from clawmem.vault.vault import Vault
+from clawmem.wiki.curator import curate
 from tests.conftest import NOW
 
 
@@ -57,6 +58,19 @@ def test_each_week_has_what_diff_says(vault: Vault, caller: Caller) -> None:
     assert before.changes == WeekChanges(0, 0, 0) and this.changes == WeekChanges(2, 0, 0)
     assert after.changes == WeekChanges(1, 1, 1)
     assert len(known) == 2 and memory_metrics(vault, later, 3, known).weeks == (before, this, after)
+
+
+def test_a_week_has_the_numbers_of_its_report(vault: Vault, caller: Caller) -> None:
+    """What was learned and corrected in one week is corrected, as in the report."""
+    old = add(vault, caller, "Jane lives in Oslo.")
+    supersede(vault, old, draft_from_record({"fact": "Jane lives in Bergen."}, caller.now), caller)
+    wrong = add(vault, caller, "Jane has a cat.")
+    retract(vault, wrong, caller, "It is a dog.")
+    (week,) = memory_metrics(vault, caller, 1).weeks
+    done = curate(vault, caller, "2026-W47")
+    assert done.report is not None
+    assert "Facts: 1 corrected, 1 withdrawn, in 1 entity." in (vault.read_text(done.report) or "")
+    assert week.changes == WeekChanges(0, 1, 1)
 
 
 def test_an_empty_vault_has_numbers(vault: Vault, caller: Caller) -> None:

@@ -67,6 +67,19 @@ def test_a_page_shows_claims_with_source_history_premises_and_links(vault: Vault
     assert found.dead == () and found.orphans == ()
 
 
+def test_a_page_shows_why_a_decision_was_made_and_what_taught_a_lesson(vault: Vault, caller: Caller) -> None:
+    rejected = [{"option": "*MySQL*", "why": "no jobs"}, {"option": "Files"}]
+    details = {"why": "It has <b>jobs</b>.", "alternatives": rejected}
+    add(vault, caller, "We use Postgres.", BOAT, category="decision", details=details)
+    add(vault, caller, "Run the tests first.", BOAT, category="lesson", details={"because": "A column was missing."})
+    build_wiki(vault, caller)
+    shown = page(vault, BOAT)
+    assert (
+        "  - Why: It has \\<b\\>jobs\\</b\\>.\n  - Not chosen: \\*MySQL\\*: no jobs\n  - Not chosen: Files\n" in shown
+    )
+    assert "  - Because: A column was missing.\n" in shown
+
+
 def test_a_second_build_changes_nothing_and_one_change_only_its_pages(vault: Vault, caller: Caller) -> None:
     for number in range(4):
         add(vault, caller, f"The boat has part number {number}.", f"projects/boat-{number}")
@@ -135,6 +148,25 @@ def test_a_page_that_was_deleted_or_changed_by_hand_is_made_anew(vault: Vault, c
     path.write_text(before.replace("tea", "coffee"))
     build_wiki(vault, caller)
     assert path.read_text() == before
+
+
+def test_a_build_says_whose_text_between_the_markers_it_replaced(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.", tags=["sea"])
+    add(vault, caller, "Jane sails.", tags=["sea"])
+    build_wiki(vault, caller)
+    for name in (JANE, "topics/sea"):
+        path = vault.root / "wiki" / f"{name}.md"
+        before = path.read_text()
+        assert before.startswith("<!-- Write here. clawmem rewrites only what is between its two marks below. -->\n\n")
+        path.write_text(f"Mine.\n\n{before}")
+        assert not any("replaced" in one for one in build_wiki(vault, caller).notices)
+        path.write_text(path.read_text().replace("Jane", "Tom"))
+        notices = build_wiki(vault, caller).notices
+        said = [one for one in notices if "text between the markers of the generated part was replaced" in one]
+        assert len(said) == 1 and said[0].startswith(f"wiki/{name}.md: ")
+        commit = said[0].partition(" commit ")[2].partition(":")[0]
+        assert b"Tom" in vault.git.run("show", commit)
+        assert path.read_text() == f"Mine.\n\n{before}"
 
 
 NAMES = (JANE, "areas/people/tom", BOAT)

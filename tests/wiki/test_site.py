@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -262,6 +262,28 @@ def test_a_commit_made_while_the_index_is_opened_is_shown_by_the_next_build(
     assert vault.head().commit == after
     built(vault, caller, site)
     assert b"Jane sails." in content(site)[f"{JANE}.html"]
+
+
+def test_a_conflict_and_its_end_are_found_by_a_build_after_a_change(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    site, full = tmp_path / "site", tmp_path / "full"
+    red = add(vault, caller, "The boat is red.", BOAT)
+    blue = add(vault, caller, "The boat is blue.", BOAT)
+    built(vault, caller, site)
+    green = draft_from_record({"fact": "The boat is green."}, caller.now)
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: link(vault, red, "contradicts", blue, caller),
+        lambda: supersede(vault, red, green, caller),
+    )
+    for act in acts:
+        act()
+        assert not built(vault, caller, site).full
+        built(vault, caller, full, full=True)
+        assert differing(site, full) == set()
+        words = b"".join(path.read_bytes() for path in (site / "data/words").iterdir())
+        assert f"~{red}".encode() in words
+        assert f' id="{red}"' in (site / f"{BOAT}.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("rounds", [4, pytest.param(120, marks=pytest.mark.soak)])

@@ -26,7 +26,8 @@ from clawmem.faces.web.site_data import (
     topics_data,
 )
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.labels import change_labels, trust_label
+from clawmem.model.facts.labels import change_labels, trust_words
+from clawmem.model.facts.reasons import reasons_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted
 from clawmem.model.pages.tokens import fact_dates
@@ -210,7 +211,7 @@ class _Renderer:
             "kind": (entity.kind or kind_of(entity.name)).capitalize(),
             "claims": len(page.claims),
             "groups": groups,
-            "conflicts": [[_side(given, one) for one in conflict] for conflict in page.conflicts],
+            "conflicts": _conflicts(given),
             "doubtful": [(_fact_values(given, one.fact), one.reason) for one in page.doubtful],
             "topics": self._links(page.topics, page.path),
             "backlinks": self._links(page.backlinks, page.path),
@@ -260,6 +261,7 @@ def _claim_values(given: SitePage, claim: WikiClaim, rivals: Iterable[FactPlace]
     page = given.page
     return {
         "fact": _fact_values(given, claim.fact),
+        "reasons": list(reasons_of(claim.fact)),
         "mentions": [(_link(page.path, path), title) for path, title in claim.mentions],
         "premises": [(_side(given, one.place), one.reason) for one in claim.premises],
         "replaced": _history(given, claim),
@@ -277,6 +279,22 @@ def _history(given: SitePage, claim: WikiClaim) -> list[tuple[dict[str, Any], st
     return found
 
 
+def _conflicts(given: SitePage) -> list[list[dict[str, Any]]]:
+    """Return both sides of each conflict. A fact of this page that has no other place there has its id here, once."""
+    page = given.page
+    placed = {claim.fact.id for claim in page.claims} | {one.fact.id for one in page.doubtful}
+    placed |= {old.id for claim in page.claims for old in claim.replaced}
+    found = []
+    for conflict in page.conflicts:
+        sides = []
+        for one in conflict:
+            is_here = one.page == page.path and one.fact.id not in placed
+            placed.add(one.fact.id)
+            sides.append({**_side(given, one), "id": one.fact.id if is_here else None})
+        found.append(sides)
+    return found
+
+
 def _side(given: SitePage, place: FactPlace) -> dict[str, Any]:
     link = _link(given.page.path, place.page) + f"#{place.fact.id}" if place.page else None
     return {"link": link, "title": place.title, "fact": _fact_values(given, place.fact)}
@@ -290,7 +308,7 @@ def _fact_values(given: SitePage, fact: Fact) -> dict[str, Any]:
         "dates": fact_dates(fact),
         "recorded": day_of(fact.timestamp),
         "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
-        "trust": trust_label(fact) or "user",
+        "trust": trust_words(fact),
         "labels": change_labels(fact),
         "source": fact.source,
         "event": fact.source_event,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from clawmem.faces.web.html import data_script, keyed_script, value_of
+from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.records.entity import kind_of
 from clawmem.model.wiki.memory_graph import ABOUT, MemoryGraph, memory_graph, middles
@@ -24,7 +25,9 @@ TOPICS = "topics"
 TITLE, ABOUT_IT = "", "*"
 
 # The places of values in the list of a fact.
-ID, KIND, LABEL, HOME, TRUST, SINCE, UNTIL, CATEGORY, DAY = range(9)
+ID, KIND, LABEL, HOME, TRUST, SINCE, UNTIL, CATEGORY, DAY, STATE = range(10)
+# What stands before the id of a fact that is no current claim, in the words of search.
+NOT_CURRENT = "~"
 
 
 def key_of(path: str) -> str:
@@ -40,11 +43,12 @@ def data_path(key: str) -> str:
 def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
     """Return the data of an entity's page: what search finds, and the facts and edges of the graph around it.
 
-    A fact of another page has the path of that page as its home. An edge is a kind with two ends: the number of a fact
+    A fact of another page has the path of that page as its home. A fact that this page shows has a category and a day,
+    and a state in words if it is no current claim. An edge is a kind with two ends: the number of a fact
     in the list, or the path of a page."""
     given = page.page
     graph = memory_graph([given], known)
-    claims = {claim.fact.id: claim.fact for claim in given.claims}
+    shown = _shown_facts(given)
     facts = [
         [
             node.id,
@@ -54,8 +58,9 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
             node.trust,
             node.since,
             node.until,
-            claims[node.id].category if node.id in claims else None,
-            day_of(claims[node.id].timestamp) if node.id in claims else None,
+            shown[node.id][0].category if node.id in shown else None,
+            day_of(shown[node.id][0].timestamp) if node.id in shown else None,
+            shown[node.id][1] if node.id in shown else None,
         ]
         for node in graph.nodes
         if node.id != given.path
@@ -70,6 +75,21 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
         "edges": _edges(graph, facts),
         "beside": [site_path(link.page) for link in given.backlinks if link.claims],
     }
+
+
+def _shown_facts(page: EntityPage) -> dict[str, tuple[Fact, str | None]]:
+    """Return the facts that have a place on a page, by id, each with its state in words, None for a current claim."""
+    found: dict[str, tuple[Fact, str | None]] = {claim.fact.id: (claim.fact, None) for claim in page.claims}
+    for claim in page.claims:
+        for old in claim.replaced:
+            found.setdefault(old.id, (old, "replaced"))
+    for one in page.doubtful:
+        found.setdefault(one.fact.id, (one.fact, "in doubt"))
+    for conflict in page.conflicts:
+        for side in conflict:
+            if side.page == page.path:
+                found.setdefault(side.fact.id, (side.fact, "in conflict"))
+    return found
 
 
 def _home(page: str | None, own: str, known: Collection[str]) -> str | None:
@@ -101,8 +121,9 @@ def topics_data(totals: Iterable[str], paths: Mapping[str, str]) -> dict[str, An
 
 
 def words_on(data: Mapping[str, Any] | None) -> dict[str, list[str]]:
-    """Return for each word the entries of a page's data that contain it: ids of facts, a mark for the title of the
-    page and one for what else the page says of itself; for topics, their paths."""
+    """Return for each word the entries of a page's data that contain it: ids of facts, with a mark before those
+    of facts that are no current claims, a mark for the title of the page and one for what else the page says of itself;
+    for topics, their paths."""
     found: dict[str, list[str]] = {}
     for entry, text in _texts(data or {}):
         for word in words_of(text):
@@ -115,7 +136,8 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "path" in data:
         yield TITLE, data["title"]
         yield ABOUT_IT, data["about"]
-        yield from ((fact[ID], fact[LABEL]) for fact in data["facts"] if fact[CATEGORY] is not None)
+        shown = (fact for fact in data["facts"] if fact[CATEGORY] is not None)
+        yield from ((fact[ID] if fact[STATE] is None else NOT_CURRENT + fact[ID], fact[LABEL]) for fact in shown)
 
 
 def _entries(data: Mapping[str, Any] | None) -> int:

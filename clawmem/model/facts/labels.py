@@ -23,6 +23,12 @@ def trust_label(fact: Fact) -> str | None:
     return fact.trust if fact.trust not in (None, "user") else None
 
 
+def trust_words(fact: Fact) -> str:
+    """Return where a fact comes from and how far to trust it, such as `from user` or `from outside, unverified`."""
+    label = trust_label(fact) or "user"
+    return label if label.startswith("from ") else f"from {label}"
+
+
 def change_labels(fact: Fact) -> list[str]:
     """Return remarks on what changed under a fact: its premises, its own end, or a failed check."""
     replaced = deprecation(fact) if fact.metadata else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ CORRECTED = "corrected"
 CHANGED = "changed"
 REMOVED = "removed"
 KINDS = (LEARNED, CORRECTED, RETRACTED, ARCHIVED, CHANGED, REMOVED)
+
+FORGOTTEN_KINDS = (RETRACTED, ARCHIVED, REMOVED)
 
 FactsById = Mapping[str, tuple[Fact, str]]
 """Facts by id, each with its entity."""
@@ -121,3 +124,21 @@ def _kind(old: Fact, new: Fact) -> str:
     if old.status != new.status and new.status in (RETRACTED, ARCHIVED):
         return new.status
     return CHANGED
+
+
+def told_changes(changes: Iterable[FactDifference]) -> tuple[FactDifference, ...]:
+    """Return the changes of a time as its end shows them: what was learned and withdrawn in it is withdrawn, and what
+    was learned and replaced in it is told with what replaced it."""
+    shown = []
+    for one in changes:
+        status = one.fact.status
+        if one.kind == LEARNED and status in (RETRACTED, ARCHIVED):
+            shown.append(one._replace(kind=status))
+        elif one.kind != LEARNED or status != SUPERSEDED:
+            shown.append(one)
+    return tuple(shown)
+
+
+def count_kinds(changes: Iterable[FactDifference]) -> Counter[str]:
+    """Return how many changes there are of each kind."""
+    return Counter(one.kind for one in changes)

@@ -26,7 +26,7 @@ END = "<!-- clawmem:end -->"
 MAX_FACTS = 40
 MAX_INDEX_ROWS = 500
 _OVER = "over"
-_INVITATION = "<!-- Write here. clawmem rewrites only what is between its two marks below. -->"
+INVITATION = "<!-- Write here. clawmem rewrites only what is between its two marks below. -->"
 
 # A mark must be alone on its line, because prose may mention the marks.
 _MARK = re.compile(r"^[ \t]*<!-- clawmem:(begin|end) -->[ \t]*\r?$", re.MULTILINE)
@@ -46,7 +46,7 @@ class IndexRow(NamedTuple):
 
 def summary_page(entity: Entity, created: str, generated: str = "") -> str:
     """Return a new `summary.md`: front matter, a place for text, and the generated part. `created` is a day."""
-    head = f"{front_matter(entity, created)}\n# {one_line(entity.title)}\n\n{_INVITATION}\n"
+    head = f"{front_matter(entity, created)}\n# {one_line(entity.title)}\n\n{INVITATION}\n"
     return with_generated(head, generated)
 
 

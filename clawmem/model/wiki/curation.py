@@ -259,7 +259,7 @@ def long_page(page: WrittenPage, most: int, entity: str | None, least_used: Sequ
     claims are archived. `least_used` are the claims of the page, the least used first."""
     if page.words <= most:
         return None
-    why = f"It has {page.words:,} words, the most is {most:,}"
+    why = f"It has {page.words:,} words; at most {most:,} are allowed"
     state = str(page.words // max(most, 1))
     section = longest_section(page.text)
     if section is not None and (not least_used or len(page.text.split()) > (page.generated_words or 0)):

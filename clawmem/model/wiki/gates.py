@@ -135,12 +135,12 @@ def _confidence(fact: Fact, least: float) -> tuple[bool, str]:
     if fact.confidence is None:
         given = is_given_by_person(fact)
         return given, "a person stated it" if given else "it has no confidence, and no person stated it"
-    return fact.confidence >= least, f"its confidence is {fact.confidence:.2f}, the least is {least:.2f}"
+    return fact.confidence >= least, f"its confidence is {fact.confidence:.2f}; it needs at least {least:.2f}"
 
 
 def _atomic(statement: str, length: int) -> tuple[bool, str]:
     if len(statement) > length:
-        return False, f"it has {len(statement)} characters, the most is {length}"
+        return False, f"it has {len(statement)} characters; at most {length} are allowed"
     sentences = 1 + len(_SENTENCE_END.findall(_SHORT.sub("x ", statement)))
     return sentences == 1, "it is one sentence" if sentences == 1 else f"it has {sentences} sentences"
 
@@ -170,4 +170,4 @@ def _confirmed(fact: Fact, others: Collection[str], sources: int) -> tuple[bool,
         return True, "a person stated it" if stated else "a person approved it"
     found = 1 + len(others)
     named = f", with {', '.join(sorted(others))}" if others else ""
-    return found >= sources, f"it has {found} source{'' if found == 1 else 's'}{named}, the least is {sources}"
+    return found >= sources, f"it has {found} source{'' if found == 1 else 's'}{named}; it needs at least {sources}"

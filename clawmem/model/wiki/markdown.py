@@ -9,6 +9,7 @@ from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import project_words
 from clawmem.model.facts.labels import change_labels, trust_label
 from clawmem.model.facts.propositional import named_premises
+from clawmem.model.facts.reasons import reasons_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal
 from clawmem.model.pages.tokens import fact_dates
@@ -114,6 +115,7 @@ def _groups(page: EntityPage) -> list[str]:
 
 def _claim(claim: WikiClaim, path: str) -> str:
     lines = [f"- {_with_links(claim, path)} ({claim_details(claim.fact)})"]
+    lines += [f"  - {label}: {markdown_text(text)}" for label, text in reasons_of(claim.fact)]
     lines += [_premise(claim.fact, premise, path) for premise in claim.premises]
     lines += [f"  - Replaced: {markdown_text(old.fact)} ({claim_details(old)})" for old in claim.replaced]
     return "\n".join(lines)

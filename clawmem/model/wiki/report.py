@@ -9,9 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from clawmem.model.facts.fact import ARCHIVED, RETRACTED, SUPERSEDED, Fact, is_revoked
+from clawmem.model.facts.fact import ARCHIVED, RETRACTED, Fact, is_revoked
 from clawmem.model.facts.labels import trust_label
-from clawmem.model.history.comparison import CHANGED, CORRECTED, LEARNED, REMOVED, FactDifference
+from clawmem.model.history.comparison import (
+    CHANGED,
+    CORRECTED,
+    FORGOTTEN_KINDS,
+    LEARNED,
+    REMOVED,
+    FactDifference,
+    count_kinds,
+)
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.week import IsoWeek
 from clawmem.model.proposals.proposal import Proposal
@@ -64,7 +72,7 @@ def render_report(told: ReportedWeek) -> str:
         _sums(told.changes),
         _section("Learned", [_new(one, told, path) for one in _of(told, LEARNED)]),
         _section("Corrected", [_corrected(one, told, path) for one in _of(told, CORRECTED)]),
-        _section("Forgotten", [_forgotten(one, told, path) for one in _of(told, RETRACTED, ARCHIVED, REMOVED)]),
+        _section("Forgotten", [_forgotten(one, told, path) for one in _of(told, *FORGOTTEN_KINDS)]),
         _section("Changed most", _changed_most(told, path), _MOST_ENTITIES),
         _section("Open conflicts", [_conflict(one, path) for one in told.conflicts]),
         _section("Stale facts", [f"- {_at(one.entity, told, path)}: {_words(one.fact)} {markdown_text(one.reason)}."
@@ -83,24 +91,11 @@ def _head(told: ReportedWeek, path: str) -> str:
     return f"{span}{so_far} [Index]({relative_link(path, INDEX)}).{before}"
 
 
-def told_changes(changes: Iterable[FactDifference]) -> tuple[FactDifference, ...]:
-    """Return the changes of a week as its end shows them: what was learned and withdrawn in it is withdrawn, and what
-    was learned and replaced in it is told with what replaced it."""
-    shown = []
-    for one in changes:
-        status = one.fact.status
-        if one.kind == LEARNED and status in (RETRACTED, ARCHIVED):
-            shown.append(one._replace(kind=status))
-        elif one.kind != LEARNED or status != SUPERSEDED:
-            shown.append(one)
-    return tuple(shown)
-
-
 def _sums(changes: Sequence[FactDifference]) -> str:
     kinds = ((LEARNED, "learned"), (CORRECTED, "corrected"), (RETRACTED, "withdrawn"), (ARCHIVED, "archived"),
              (CHANGED, "changed otherwise"), (REMOVED, "removed"))  # fmt: skip
-    numbers = [(sum(1 for one in changes if one.kind == kind), words) for kind, words in kinds]
-    told = ", ".join(f"{number} {words}" for number, words in numbers if number)
+    numbers = count_kinds(changes)
+    told = ", ".join(f"{numbers[kind]} {words}" for kind, words in kinds if numbers[kind])
     entities = counted(len({one.entity for one in changes}), "entity", "entities")
     return f"Facts: {told}, in {entities}." if told else "No fact changed."
 
@@ -182,8 +177,15 @@ def _mended(one: MendedLink, path: str) -> str:
 def _waiting(told: ReportedWeek) -> Iterable[str]:
     """Return a line for each proposal that waits, newest first. The words of facts are in the proposal only."""
     for one in sorted(told.waiting, key=lambda each: (each.created, each.id), reverse=True):
-        shown = sentence(one.says, one.why) if one.kind == KIND else f"A proposal of the kind {one.kind}."
+        shown = sentence(one.says, one.why) if one.kind == KIND else _kind_of_proposal(one)
         yield f"- {markdown_text(shown)} `clawmem review show {one.id}`"
+
+
+def _kind_of_proposal(one: Proposal) -> str:
+    by = f", from the agent {one.agent}" if one.agent else ""
+    about = f", about {one.entity}" if one.entity else ""
+    facts = f", of {', '.join(target.id for target in one.targets)}" if one.targets else ""
+    return f"A proposal of the kind {one.kind}{by}{about}{facts}."
 
 
 def _unfiled(findings: Iterable[WikiFinding]) -> Iterable[str]:

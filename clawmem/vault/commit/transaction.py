@@ -165,7 +165,7 @@ class Transaction:
         self._unfinished = False
 
     def _commit_edits(self, good: Mapping[str, bytes | None]) -> None:
-        from clawmem.vault.edits.adoption import adoption_notices, plan_adoption
+        from clawmem.vault.edits.adoption import adoption_notices, flaw_notices, plan_adoption
 
         head = self.vault.head().commit
         committed = self.vault.contents_at(head, good) if head else {}
@@ -179,7 +179,7 @@ class Transaction:
                 edited.update(add_old_path_aliases(self.vault, committed, edited, moved))
                 adopted = plan_adoption(self.vault, committed, edited)
             names = self._write_commits([one.change for one in adopted])
-            self.notices += adoption_notices(self.vault, adopted, names)
+            self.notices += (*adoption_notices(self.vault, adopted, names), *flaw_notices(committed, edited))
         update_git_index(self.vault, tuple(good), ())
         clear_pending(self.vault)
 

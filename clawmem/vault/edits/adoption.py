@@ -6,11 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.ids import check_reference
 from clawmem.model.kinds import ITEMS_FILE, file_kind
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_statement, counted, one_line, visible
 from clawmem.model.records.change import Author, Change, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.vault.edits.copies import find_in_head
@@ -122,6 +123,23 @@ def adoption_notices(vault: Vault, adopted: Sequence[Adoption], commits: Sequenc
         lost = [key for key in one.gone if key in missing]
         if lost:
             yield _taken_out(one.change, lost, commit)
+
+
+def flaw_notices(before: Files, after: Files) -> Iterator[str]:
+    """Yield a notice for each fact that an edit added or changed and that no command would have stored, although its
+    file can be read."""
+    stood = _facts(before)
+    for path in after:
+        place = place_of(path)
+        for fact in _facts({path: after[path]}).get(place, {}).values():
+            if stood.get(place, {}).get(fact.id) == fact:
+                continue
+            try:
+                check_reference(fact.id)
+                check_statement(fact.fact)
+            except InvalidInput as problem:
+                name = one_line(visible(fact.id))
+                yield f"{path} was committed with a wrong fact, {name}: {problem.message} Correct it."
 
 
 def _taken_out(change: Change, gone: Sequence[str], commit: str) -> str:

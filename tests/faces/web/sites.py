@@ -57,6 +57,7 @@ def small_site() -> Site:
     old = fact("fact_old", "Jane lives in Oslo.", status=SUPERSEDED, superseded_by=home.id, valid_from="2020-01-01")
     length = fact("fact_long", "The boat is 9 m long.", tags=("sea",), trust="agent")
     berth = fact("fact_berth", "Jane rents a large berth.", category="decision", tags=("sea",))
+    berth = berth._replace(details={"why": "Storms.", "alternatives": [{"option": "A buoy", "why": "too far out"}]})
     rivals = [fact("fact_red", "The boat is red."), fact("fact_blue", "The boat is blue.", trust="external")]
     jane = EntityPage(
         JANE,
@@ -112,6 +113,7 @@ def _page(number: int, text: str) -> EntityPage:
         "source": text, "tags": (text,), "trust": text, "source_text": text, "source_event": f"evt_{number}",
         "confidence": 0.9, "links": (FactLink("depends_on", f"fact_{number}p", text),),
         "metadata": {"said_at": text}, "valid_from": text,
+        "details": {"why": text, "because": text, "alternatives": [{"option": text, "why": text}]},
     }  # fmt: skip
     main = fact(f"fact_{number}", text, category=text, **common)
     old = fact(f"fact_{number}o", text, status=SUPERSEDED, superseded_by=main.id, **common)

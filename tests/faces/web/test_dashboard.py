@@ -17,14 +17,17 @@ from html.parser import HTMLParser
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import pytest
 
 from clawmem.faces.web.dashboard.access import Access
+from clawmem.faces.web.dashboard.app import Dashboard
 from clawmem.faces.web.dashboard.live import MOST_STREAMS
 from clawmem.faces.web.dashboard.marking import marked
 from clawmem.faces.web.dashboard.messages import HEADERS, POLICY, Request
 from clawmem.faces.web.dashboard.serve import LONGEST_FORM, MOST_CONNECTIONS
+from clawmem.runtime import Runtime
 from clawmem.vault.lock import writer_lock
 from tests.conftest import Command
 from tests.faces.web.attacks import ATTACKS
@@ -101,6 +104,29 @@ def test_pages_say_what_the_verbs_say(filled: Filled) -> None:
     assert missing.status == 404 and "fact_00000000" in missing.text
 
 
+def test_facts_are_shown_with_trust_and_conflicts(filled: Filled) -> None:
+    here = filled.here
+    text = here.get("entity?name=projects/boat").text
+    rows = {one.partition("</a>")[0].rpartition(">")[2]: one for one in text.split("<li ")[1:]}
+    six, eight = (next(row for said, row in rows.items() if speed in said) for speed in ("6 knots", "8 knots"))
+    assert "from user" in six and "from agent, unreviewed" in eight and "from from" not in text
+    ids = [re.findall(r'id="(fact_\w+)"', row)[0] for row in (six, eight)]
+    for row, own, other in ((six, *ids), (eight, *reversed(ids))):
+        assert "in conflict with" in row and f"fact/{other}" in row
+        page = here.get(f"fact/{own}").text
+        assert "not settled" in page and f'fact/{other}">' in page
+    assert "in conflict" not in next(row for said, row in rows.items() if "9 m long" in said)
+
+
+def test_a_reason_that_is_refused_is_not_lost(filled: Filled) -> None:
+    here, before = filled.here, filled.head()
+    fields = here.fields("approvals", "reject")
+    shown = here.post("reject", {**fields, "reason": "long " * 4000})
+    assert shown.status == 400 and "You wrote:" in shown.text and "long long" in shown.text
+    assert here.post("reject", {**fields, "reason": " "}).status == 400
+    assert filled.head() == before
+
+
 def test_nobody_gets_in_without_the_login(filled: Filled) -> None:
     here = filled.here
     for page in (*PAGES[1:], "events", "data/graph.js"):
@@ -125,6 +151,18 @@ def test_the_token_works_once_and_the_cookie_is_for_this_server_only(filled: Fil
     assert login is not None and access.log_in(token) is None
     header = access.cookie_header(login)
     assert header.startswith("clawmem-8800=") and header.endswith(f"Path=/{access.area}/; HttpOnly; SameSite=Strict")
+
+
+@pytest.mark.parametrize("given", ["{}", "token={}", "#token={}", " http://127.0.0.1:8800/login#token={} "])
+def test_the_token_may_be_pasted_with_what_stands_around_it(
+    given: str, vault_root: Path, environment: dict[str, str]
+) -> None:
+    app = Dashboard(Runtime(environment, vault_root, str(vault_root)), 8800, lambda: None)
+    token = app.access.address().partition("#token=")[2]
+    headers = (("Host", "127.0.0.1:8800"), ("Origin", _OWN))
+    body = urlencode({"token": given.format(token)}).encode()
+    assert app.respond(Request("POST", "/login", headers, body)).status == 303
+    app.close()
 
 
 @pytest.mark.parametrize(

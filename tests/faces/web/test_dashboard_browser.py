@@ -107,6 +107,36 @@ def test_the_address_logs_in_once_and_leaves_no_trace(desk: Desk) -> None:
     stranger.close()
 
 
+def test_the_browser_gets_back_in_by_both_addresses_and_other_ports_learn_nothing(desk: Desk) -> None:
+    for address in (desk.here.origin, desk.here.address):
+        page = desk.tab()
+        page.goto(address)
+        page.locator("#facts").wait_for()
+        assert page.url == desk.here.origin + desk.here.area
+        page.close()
+    with site_of_an_attacker(lambda: "<title>Other</title>") as port:
+        other = desk.context.new_page()
+        other.goto(f"http://127.0.0.1:{port}/")
+        assert other.evaluate("[document.cookie, localStorage.length]") == ["", 0]
+        assert desk.context.cookies(f"http://127.0.0.1:{port}/") == []
+        other.close()
+
+
+def test_what_an_earlier_dashboard_left_in_the_browser_leads_to_the_login(desk: Desk) -> None:
+    stranger = desk.browser.new_context()
+    page = desk.tab(stranger)
+    page.goto(desk.here.origin)
+    for left in ("/0123456789abcdef012345/", "//evil.example/", "javascript:alert(1)"):
+        page.evaluate("(left) => localStorage.setItem('clawmem-area', left)", left)
+        page.goto(desk.here.origin)
+        page.get_by_text("A browser is logged in already").wait_for()
+        page.wait_for_load_state("load")
+        assert page.url.startswith(desk.here.origin)
+    page.goto(desk.here.address)
+    page.get_by_text("A browser is logged in already").wait_for()
+    stranger.close()
+
+
 @pytest.mark.skipif(find_spec("axe_playwright_python") is None, reason="no axe: pip install axe-playwright-python")
 @pytest.mark.parametrize("looks", [1, pytest.param(len(LOOKS), marks=pytest.mark.soak)])
 def test_axe_finds_nothing_on_any_page(desk: Desk, looks: int) -> None:
@@ -147,7 +177,7 @@ def test_the_login_works_without_scripts(vault_root: Path, environment: dict[str
         context = desk.browser.new_context(java_script_enabled=False)
         page = context.new_page()
         page.goto(here.origin)
-        page.get_by_label("Token").fill(here.token)
+        page.get_by_label("Token").fill(here.address)
         page.get_by_role("button", name="Log in").click()
         assert page.locator("h1").text_content() == "Overview"
         page.get_by_role("button", name="Stop the dashboard").click()
@@ -156,8 +186,24 @@ def test_the_login_works_without_scripts(vault_root: Path, environment: dict[str
         here.is_stopped = True
 
 
+def test_the_sessions_fit_a_narrow_screen(desk: Desk) -> None:
+    context = desk.browser.new_context(
+        viewport={"width": 360, "height": 800}, storage_state=desk.context.storage_state()
+    )
+    page = desk.open("sessions", desk.tab(context))
+    page.locator("#rows tr").first.wait_for()
+    assert page.evaluate("document.getElementById('table').scrollWidth") <= 360
+    assert page.get_by_text("Found a berth.").is_visible()
+    context.close()
+
+
 def test_rejecting_and_approving_in_place(desk: Desk) -> None:
     page = desk.open("approvals")
+    card = page.locator("article", has_text="the boat is sold").first
+    for nothing in ("", "  "):
+        card.get_by_label("Reason").fill(nothing)
+        card.get_by_role("button", name="Reject").click()
+        assert page.url.endswith("/approvals") and page.locator("h1").text_content() == "Approvals"
     card = page.locator("article", has_text="the boat is sold").first
     card.get_by_label("Reason").fill("It gives orders.")
     card.get_by_label("Reason").press("Enter")

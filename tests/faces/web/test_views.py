@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,7 +50,8 @@ def test_a_page_shows_evidence_history_premises_conflicts_and_notes(folder: Path
         "Jane lives in Oslo.", 'href="../../projects/boat.html#fact_long"', "A long boat.", "Also known as Janie",
         "nobody confirmed it for 180 days", "1 fact does not pass the gates", "<em>tea</em>",
         '<a href="../../projects/boat.html">the boat</a>', "<h3>Notes</h3>",
-        "Replaced on 2026-11-20 by: Jane lives in Bergen.",
+        "Replaced on 2026-11-20 by: Jane lives in Bergen.", '<li>Why: <span dir="auto">Storms.</span></li>',
+        '<li>Not chosen: <span dir="auto">A buoy: too far out</span></li>',
     ):  # fmt: skip
         assert words in jane, words
     boat = (folder / "projects/boat.html").read_text("utf-8")
@@ -88,6 +90,45 @@ def test_search_finds_a_claim_and_leads_to_it(visit: Visit) -> None:
     page.keyboard.press("Tab")
     page.locator("summary", has_text="history").press("Enter")
     assert page.get_by_text("Jane lives in Oslo.").is_visible()
+
+
+def test_links_to_facts_lead_to_an_element(folder: Path) -> None:
+    for path in ("areas/people/jane.html", "projects/boat.html"):
+        text = (folder / path).read_text("utf-8")
+        ids = re.findall(r' id="([^"]+)"', text)
+        assert len(ids) == len(set(ids))
+        for target, fact_id in re.findall(r'href="([^"#]+)#(fact_[^"]+)"', text):
+            assert f' id="{fact_id}"' in ((folder / path).parent / target).read_text("utf-8"), fact_id
+
+
+def test_trust_is_said_once(folder: Path) -> None:
+    boat = (folder / "projects/boat.html").read_text("utf-8")
+    assert "from outside, unverified)" in boat and "from from" not in boat and "from agent, unreviewed" in boat
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("words", "place", "about"),
+    [
+        ("blue", "projects/boat.html#fact_blue", "Boat, fact, 2026-11-20, from outside, unverified, in conflict"),
+        ("oslo", "areas/people/jane.html#fact_old", "Jane, fact, 2026-11-20, from user, replaced"),
+        ("tea", "areas/people/jane.html#fact_tea", "Jane, fact, 2026-11-20, from user, in doubt"),
+    ],
+)
+def test_search_finds_what_is_no_current_claim_and_says_so(visit: Visit, words: str, place: str, about: str) -> None:
+    visit.open(f"search.html?q={words}")
+    page = visit.page
+    page.locator("#results .meta", has_text=about).wait_for()
+    page.locator(f"#results a[href='{place}']").click()
+    assert page.locator(":target").is_visible()
+
+
+@needs_browser
+def test_current_claims_come_before_others(visit: Visit) -> None:
+    visit.open("search.html?q=jane lives in")
+    visit.page.locator("#results li").nth(1).wait_for()
+    links = [one.get_attribute("href") for one in visit.page.locator("#results a").all()]
+    assert links == ["areas/people/jane.html#fact_home", "areas/people/jane.html#fact_old"]
 
 
 @needs_browser

@@ -36,8 +36,8 @@ def test_a_supporting_fact_of_another_source_confirms_both(vault: Vault, caller:
     assert confirmed(vault, caller) == {}
     link(vault, other, "supports", one, agent)
     assert confirmed(vault, caller) == {
-        one: f"it has 2 sources, with {other}, the least is 2",
-        other: f"it has 2 sources, with {one}, the least is 2",
+        one: f"it has 2 sources, with {other}; it needs at least 2",
+        other: f"it has 2 sources, with {one}; it needs at least 2",
     }
     retract(vault, other, caller)
     assert confirmed(vault, caller) == {}
@@ -56,4 +56,4 @@ def test_what_is_said_again_in_another_session_is_confirmed(vault: Vault, caller
         done = remember(vault, [draft_from_record({**record, "source_event": event}, caller.now)], agent)
         ids.add(done.facts[0].fact.id)
     (fact,) = ids
-    assert confirmed(vault, caller) == {fact: f"it has 2 sources, with {events[1]}, the least is 2"}
+    assert confirmed(vault, caller) == {fact: f"it has 2 sources, with {events[1]}; it needs at least 2"}

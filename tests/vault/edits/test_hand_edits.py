@@ -366,6 +366,16 @@ def test_an_edit_that_takes_facts_out_says_so(furnished: Vault, clawmem: Command
     assert gone
 
 
+def test_an_edit_with_a_wrong_fact_is_committed_and_named(furnished: Vault, clawmem: Command) -> None:
+    items = furnished.root / JANE
+    items.write_bytes(items.read_bytes().replace(b"the cello", b"the \\u001b[31mcello"))
+    (own,) = [one["id"] for one in facts(furnished.root) if "cello" in one["fact"]]
+    done = clawmem("remember", "Next.", "--json")
+    said = [one for one in done.json["notices"] if one.startswith(f"{JANE} was committed with a wrong fact, {own}: ")]
+    assert done.code == 0 and len(said) == 1 and "control character U+001B" in said[0]
+    assert not any("wrong fact" in one for one in clawmem("remember", "More.", "--json").json["notices"])
+
+
 def test_an_entity_deleted_by_hand_is_gone(furnished: Vault, environment: dict[str, str], clawmem: Command) -> None:
     subprocess.run(["rm", "-r", str(furnished.root / "life/projects/boat")], check=True)
     assert clawmem("remember", "Next.").code == 0

@@ -113,7 +113,8 @@ class Dashboard:
         return _rendered(status, "dashboard/login.html", title="Log in", root="/", menu=(), login=None, **values)
 
     def _log_in(self, request: Request) -> Response:
-        login = self.access.log_in(request.form().get("token", "").strip())
+        # Who enters the token by hand may paste the whole address.
+        login = self.access.log_in(request.form().get("token", "").strip().rpartition("token=")[2])
         if login is None:
             return self._login_page(403, "This token is wrong, or was used already.")
         return redirect(f"/{self.access.area}/", ("Set-Cookie", self.access.cookie_header(login)))
@@ -161,7 +162,7 @@ class Dashboard:
             with self.turn():
                 done = act(self.runtime(), form)
         except Exception as problem:  # noqa: BLE001 - the person gets every failure as a page
-            return self._failed(path, login, explained(problem))
+            return self._failed(path, login, explained(problem), form.get("reason", "").strip())
         values = {"lines": done.lines, "notices": done.notices, "back": done.back}
         return self._shown(200, path, login, "dashboard/done.html", done.title, values)
 
@@ -169,8 +170,8 @@ class Dashboard:
     def _root(self) -> str:
         return f"/{self.access.area}/"
 
-    def _failed(self, path: str, login: Login, problem: ClawmemError) -> Response:
-        values = {"problem": problem, "changed": False}
+    def _failed(self, path: str, login: Login, problem: ClawmemError, typed: str = "") -> Response:
+        values = {"problem": problem, "typed": typed}
         return self._shown(_status_of(problem), path, login, "dashboard/problem.html", "Not done", values)
 
     def _shown(

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.metrics import metrics_data
 from clawmem.faces.parts.past import entry_data
 from clawmem.faces.verbs.log import OLDER
@@ -19,9 +20,10 @@ from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.tasks import list_tasks
 from clawmem.model.facts.fact import ACTIVE, Fact
-from clawmem.model.facts.labels import change_labels, trust_label
+from clawmem.model.facts.labels import change_labels, trust_label, trust_words
 from clawmem.model.facts.reach import EVERY_SCOPE
 from clawmem.model.history.entry import REDACT
+from clawmem.model.language.dates import day_of
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import PREMISES
@@ -34,6 +36,7 @@ from clawmem.model.records.workflow import STATES
 from clawmem.model.search.excerpt import excerpt
 from clawmem.model.wiki.site import site_path
 from clawmem.runtime import Runtime
+from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES
 from clawmem.vault.edits.adoption import user_identity
 from clawmem.work.sessions.records import list_sessions
@@ -281,6 +284,9 @@ def fact_page(view: View) -> Page:
         "chain": [_fact(one.fact, one.entity) for one in found.chain] if len(found.chain) > 1 else [],
         "history": [_entry(entry_data(one)) for one in reversed(found.history)],
         "removed": found.removed is not None,
+        "against": ()
+        if found.removed
+        else show_fact(view.runtime.vault(), found.fact.id, view.runtime.caller(), None).against,
     }
     return _page("fact", "Origin of a fact", found.notices, **values)
 
@@ -290,10 +296,19 @@ def entity(view: View) -> Page:
     name = view.query.get("name", "")
     if not name:
         raise InvalidInput("No entity is named.", "Use the links of the pages.")
-    given = {"limit": _FACTS, "include_superseded": True, "scope": EVERY_SCOPE}
-    answer = _answer(view.runtime, "list", entity=name, **given)
-    data = answer.made()
-    return _page("entity", name, answer.notices, facts=data["facts"], total=data["total"])
+    vault, caller = view.runtime.vault(), view.runtime.caller()
+    listed = list_facts(vault, caller, filter_of(vault, caller, name, superseded=True), _FACTS)
+    facts = [
+        {
+            **_fact(one.fact, one.entity),
+            "category": one.fact.category,
+            "recorded": day_of(one.fact.timestamp),
+            "tier": tier,
+            "against": listed.conflicts.get(one.fact.id, ()),
+        }
+        for one, tier in listed.facts
+    ]
+    return _page("entity", name, listed.notices, facts=facts, total=listed.total)
 
 
 def graph(view: View) -> Page:
@@ -331,6 +346,7 @@ def _fact(fact: Fact, entity_name: str) -> dict[str, Any]:
         "dates": fact_dates(fact),
         "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
         "trust": trust_label(fact) or fact.trust or "user",
+        "from": trust_words(fact),
         "labels": change_labels(fact),
         "tags": fact.tags,
     }

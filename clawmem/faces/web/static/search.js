@@ -60,8 +60,8 @@
     }, OPTIONS);
   }
 
-  /* What contains a word: scores of entries, and of pages whose title has it. An entry is the id of a fact; nothing for
-     the title of a page; or a star for its other names and its notes. */
+  /* What contains a word: scores of entries, and of pages whose title has it. An entry is the id of a fact, after a tilde
+     if the fact is no current claim; nothing for the title of a page; or a star for its other names and its notes. */
   async function found(word) {
     const file = fileOf(word);
     const of = { entries: new Map(), pages: new Map() };
@@ -74,7 +74,8 @@
     return of;
   }
 
-  /* Entries that have every word, themselves or in the title of their page. A page is listed once. */
+  /* Entries that have every word, themselves or in the title of their page. A page is listed once. What is in conflict,
+     in doubt or replaced comes after the rest. */
   async function ranked(words) {
     const all = await Promise.all(words.map(found));
     const scores = new Map();
@@ -84,7 +85,8 @@
       if (parts.every(Boolean)) scores.set(id, parts.reduce((sum, one) => sum + one, 0) * (id.endsWith(" ") ? 2 : 1));
     }
     for (const id of scores.keys()) if (id.endsWith(" *") && scores.has(id.slice(0, -1))) scores.delete(id);
-    return [...scores].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).map(([id]) => id);
+    const late = (id) => Number(id.includes(" ~"));
+    return [...scores].sort((one, other) => late(one[0]) - late(other[0]) || other[1] - one[1] || (one[0] < other[0] ? -1 : 1)).map(([id]) => id);
   }
 
   async function item(id) {
@@ -93,8 +95,10 @@
     if (page === null) return null;
     if (page.topics) return line(entry, (page.topics.find(([path]) => path === entry) || [entry, entry])[1], "topic");
     if (entry === "" || entry === "*") return line(page.path, page.title, page.kind);
-    const [, , text, , trust, , , category, day] = page.facts.find((fact) => fact[0] === entry);
-    return line(page.path + "#" + entry, text, [page.title, category, day, "from " + trust].join(", "));
+    const fact = entry.startsWith("~") ? entry.slice(1) : entry;
+    const [, , text, , trust, , , category, day, state] = page.facts.find((one) => one[0] === fact);
+    const from = trust === "external" ? "from outside, unverified" : "from " + trust;
+    return line(page.path + "#" + fact, text, [page.title, category, day, from, ...(state ? [state] : [])].join(", "));
   }
 
   function line(path, text, about) {

@@ -1,14 +1,31 @@
-/* The login by the address, and the events of sessions. Text becomes text nodes only. */
+/* The login by the address, the way back in, and the events of sessions. Text becomes text nodes only. */
 "use strict";
 
 (function () {
   const SHOWN = 30;
   const AGAIN = 5000;
+  const AREA = "clawmem-area";
+  const AN_AREA = /^\/[A-Za-z0-9_-]{16,}\/$/;
   const at = (id) => document.getElementById(id);
+  const root = new URL(document.currentScript.src).pathname.replace(/static\/dashboard\.js$/, "");
+
+  /* The pages behind the login have an address that only this browser knows. It is kept for this origin, which has the
+     port, so that the login page can lead the browser back. A cookie would go to every port of this host. */
+  function comeBack() {
+    let kept = null;
+    try {
+      if (root !== "/") return localStorage.setItem(AREA, root);
+      kept = localStorage.getItem(AREA);
+      if (location.pathname.startsWith(kept)) localStorage.removeItem(AREA);
+    } catch {
+      return undefined;  // the browser keeps nothing for this page
+    }
+    return AN_AREA.test(kept) && !location.pathname.startsWith(kept) ? location.replace(kept) : undefined;
+  }
 
   function logIn() {
     const given = new URLSearchParams(location.hash.slice(1)).get("token");
-    if (!at("login") || !given) return;
+    if (!at("login") || !given) return comeBack();
     history.replaceState(null, "", location.pathname);
     at("token").value = given;
     at("login").submit();
