@@ -33,7 +33,6 @@ LINE_BYTES = 256 << 10
 
 # Keys of a line that are fields of a fact, too.
 _SHARED = ("category", "tags", "valid_from", "valid_to", "workflow", "scope", "project")
-_TEXT_BYTES = 12
 _TIME = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})"
 _LINE_TEXT = r"\S"
 # The confidence of a fact that has none, by its trust.
@@ -94,16 +93,32 @@ class Line(NamedTuple):
 
     @property
     def fact_id(self) -> str:
-        """The id of the fact that the line becomes: a hash, the same in every vault and on every run."""
-        own = self.values.get("id")
-        what = ("id", own) if own is not None else ("claim", one_line(self.values["entity"]), self.claim)
-        return _hashed(self.values["source"], self.values["author"], *what)
+        """The id of the fact that the line becomes: a hash, the same in every vault and on every run.
+
+        Two wordings of one origin have two ids. They begin with the same digits, so that one finds the other."""
+        said = (self.values["entity"] if self.has_id else one_line(self.values["entity"]), self.claim)
+        if not self.has_id:
+            return FACT_PREFIX + _hashed(24, self.values["source"], self.values["author"], "claim", *said)
+        return self.id_prefix + _hashed(16, *self._origin, *said)
 
     @property
-    def later_fact_id(self) -> str:
-        """The id of the fact if the origin reworded the claim and the first wording is stored already."""
-        given = (self.values[key] for key in ("source", "author", "id", "entity", "timestamp"))
-        return _hashed(*given, self.claim)
+    def has_id(self) -> bool:
+        """Whether the line says which claim it is where it comes from."""
+        return self.values.get("id") is not None
+
+    @property
+    def names_next_wording(self) -> bool:
+        """Whether its origin replaced the claim by another wording of the same claim."""
+        return self.has_id and self.status == SUPERSEDED and self.values.get("superseded_by") == self.values["id"]
+
+    @property
+    def id_prefix(self) -> str:
+        """What the ids of all wordings of the claim begin with; the line must have an `id`."""
+        return FACT_PREFIX + _hashed(12, *self._origin)
+
+    @property
+    def _origin(self) -> tuple[Any, ...]:
+        return self.values["source"], self.values["author"], "id", self.values["id"]
 
     @property
     def claim(self) -> str:
@@ -291,6 +306,6 @@ def texts_of(values: Any) -> list[str]:
     return [text for value in values for text in texts_of(value)] if isinstance(values, list) else []
 
 
-def _hashed(*parts: Any) -> str:
+def _hashed(digits: int, *parts: Any) -> str:
     text = json.dumps(parts, ensure_ascii=False)
-    return FACT_PREFIX + hashlib.sha256(text.encode()).hexdigest()[: 2 * _TEXT_BYTES]
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]

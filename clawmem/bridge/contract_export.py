@@ -129,14 +129,12 @@ class _Writer:
         return [one["line"] for one in self._identified(index, placed)]
 
     def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
-        """Return the lines, each with the id of its fact. An earlier wording of one origin has none."""
+        """Return the lines, each with the id of its fact."""
         every = list(placed)
         successors = by_ids(index, {one.fact.superseded_by for one in every if one.fact.superseded_by})
         found = []
         for one in every:
             follower = successors.get(one.fact.superseded_by or "")
-            if follower is not None and _same_origin(one.fact, follower.fact):
-                continue
             line = line_of(one.fact, one.entity, self._author(one.fact), _contract_id(follower))
             found.append({"fact": one.fact.id, "line": line})
         return found
@@ -179,13 +177,6 @@ def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
     every = list(placed)
     closed = [one for one in every if not one.fact.is_current]
     return [one for one in every if one.fact.is_current] + closed[::-1]
-
-
-def _same_origin(one: Fact, other: Fact) -> bool:
-    a, b = published_values(one), published_values(other)
-    return bool(a) and a.get("id") is not None and (one.source, a.get("author"), a["id"]) == (
-        other.source, b.get("author"), b.get("id"),
-    )  # fmt: skip
 
 
 def _contract_id(placed: PlacedFact | None) -> str | None:
