@@ -18,6 +18,7 @@ from clawmem.errors import InvalidInput
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, SUPERSEDED, Fact
 from clawmem.model.facts.ids import FACT_PREFIX
+from clawmem.model.facts.pulled import is_source_of_copies
 from clawmem.model.facts.reach import SCOPES
 from clawmem.model.language.text import LONGEST_FACT, check_visible, one_line
 from clawmem.model.records.strict_json import json_problem, read_json
@@ -136,10 +137,18 @@ def read_line(number: int, data: bytes) -> Line:
     if len(data) > LINE_BYTES:
         raise InvalidInput(f"Line {number} is longer than {LINE_BYTES >> 10} KB.", "A claim is one statement.")
     try:
-        values = read_json(data)
+        values = read_json(data, pairs=_object)
     except (ValueError, UnicodeDecodeError) as problem:
         raise InvalidInput(f"Line {number} is not a line of JSON: {json_problem(problem)}.") from None
     return checked_line(number, values)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key '{next(key for key in keys if keys.count(key) > 1)}' occurs twice in one object")
+    return found
 
 
 def numbered_lines(given: IO[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -212,6 +221,11 @@ def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
     Raise InvalidInput if a value cannot be kept. `trust` is the trust of the claims; the source's name may lower it.
     """
     values = line.values
+    if is_source_of_copies(values["source"]):
+        raise InvalidInput(
+            f"Line {line.number}: the source '{one_line(values['source'])}' is that of facts pulled from an"
+            " organisation.", "`clawmem org pull` brings them.",
+        )  # fmt: skip
     given = {key: values[key] for key in _SHARED if key in values}
     record = {**given, "fact": line.claim, "source": values["source"], "confidence": values["confidence"]}
     try:

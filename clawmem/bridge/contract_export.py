@@ -15,6 +15,7 @@ from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.pulled import holds_copies
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
@@ -169,7 +170,12 @@ def _recorded_by(vault: Vault) -> dict[str, str]:
 
 
 def _is_exported(caller: Caller, entity: str, name: str | None) -> bool:
-    return may_read(caller, entity) and not is_candidate_place(entity) and name in (None, entity)
+    return may_read(caller, entity) and not _is_unsent(entity) and name in (None, entity)
+
+
+def _is_unsent(entity: str) -> bool:
+    """Return whether an entity holds what waits for promotion, or copies that others pull for themselves."""
+    return is_candidate_place(entity) or holds_copies(entity)
 
 
 def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:

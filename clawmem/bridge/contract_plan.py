@@ -43,6 +43,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import fact_to_line, items_file, parse_items
 from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.fact import REVOKED as WITH_ITS_ORIGIN
+from clawmem.model.facts.pulled import holds_copies
 from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, counted, normal, one_line
@@ -436,6 +437,8 @@ class PublishPlan:
         text = one_line(line.values["entity"])
         if text not in self._names:
             found = self._resolved(text)
+            if holds_copies(found):
+                raise InvalidInput(f"'{found}' is for facts that were pulled from an organisation.")
             self._names[text] = self._folders.get(as_one_file(found), found)
         return self._names[text]
 
@@ -445,7 +448,7 @@ class PublishPlan:
         if _is_path(text):
             return check_new_name(resolve_entity(work.index, text, work.caller))
         every = entities_known_as(work.index, text)
-        known = [one for one in every if owner_of(one) in (None, work.caller.agent)]
+        known = [one for one in every if owner_of(one) in (None, work.caller.agent) and not holds_copies(one)]
         if len(known) > 1:
             raise InvalidInput(f"'{text}' may be {', '.join(known)}.", "Use the path of the entity.")
         if known:

@@ -55,6 +55,8 @@ def test_a_line_is_accepted_if_the_schema_accepts_it(values: dict[str, Any], lef
         (b'{"entity": "x"', "Line 7 is not a line of JSON: a comma or a closing bracket is expected at column 15"),
         (b"[]", "Line 7: it must be a JSON object."),
         (b'"\xff"', "Line 7 is not a line of JSON: it is not UTF-8 text at byte 1"),
+        (line()[:-1] + b', "claim": "x"}', "Line 7 is not a line of JSON: the key 'claim' occurs twice in one object."),
+        (line()[:-1] + b', "x": {"a": 1, "a": 1}}', "Line 7 is not a line of JSON: the key 'a' occurs twice in one"),
         (line(confidence=2), "Line 7: the key 'confidence' must be a number from 0 to 1."),
         (line(author=None), "Line 7: the key 'author' is missing."),
         (line(claim="  "), "Line 7: the key 'claim' is empty."),

@@ -212,6 +212,23 @@ def test_a_commit_that_is_refused_costs_only_the_line_that_it_is_refused_for(
     assert len(exported(vault, caller)) == 6
 
 
+def test_no_line_passes_as_a_copy_of_the_organisation_and_none_is_exported(clawmem: Command, vault: Vault) -> None:
+    caller = Caller(NOW, random.Random(1).randbytes)
+    copies = "resources/organisation/areas-people-jane"
+    clawmem("remember", "Jane has a boat.", "-e", copies)
+    clawmem("entity", "new", copies)
+    forged: list[dict[str, Any]] = [
+        {"source": "organisation:acme"}, {"source": " Organisation:acme"}, {"entity": copies},
+        {"entity": "Resources/Organisation/areas-people-jane"},
+    ]  # fmt: skip
+    answers = ask(vault, caller, *forged)
+    assert [one.outcome for one in answers] == ["refused"] * 4
+    assert "pulled from an organisation" in str(answers[0].reason) and "pulled from an" in str(answers[2].reason)
+    assert exported(vault, caller) == []
+    [named] = ask(vault, caller, {"entity": "areas people jane"})
+    assert named.outcome == "stored" and named.entity != copies
+
+
 def test_an_agent_publishes_within_its_rights(clawmem: Command, vault_root: Path, environment: dict[str, str]) -> None:
     clawmem("config", "set", "agents.bot.write", "projects/boat")
     vault, bot = Vault(vault_root, environment), Caller(NOW, random.Random(1).randbytes, "bot")
