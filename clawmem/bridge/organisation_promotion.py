@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.bridge.organisation import ask_organisation, own_marks, own_vault
-from clawmem.errors import NotPermitted, Refused
+from clawmem.errors import NotFound, NotPermitted, Refused
 from clawmem.index.hub.organisation import (
     HubIdentity,
     Promotion,
@@ -70,7 +70,9 @@ def promote_to_organisation(
 
 
 def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason: str | None) -> int:
-    """Take a fact of this vault back from every scope that it was promoted to. Return from how many."""
+    """Take a fact of this vault back from every scope that it was promoted to. Return from how many.
+
+    Raise NotFound if there is none that the role may withdraw."""
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
     marks = own_marks(vault)
@@ -78,7 +80,13 @@ def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason:
     def work(connection: HubConnection) -> int:
         return withdraw_promotions(connection, own_vault(connection, marks).vault, fact.id, reason)
 
-    return ask_organisation(vault, work)
+    number = ask_organisation(vault, work)
+    if not number:
+        raise NotFound(
+            f"{fact.id} has no promotion that your role may withdraw.",
+            "`clawmem org status` shows what this vault promoted.",
+        )
+    return number
 
 
 def withdraw_what_ended(vault: Vault) -> tuple[str, ...]:
