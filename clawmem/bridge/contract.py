@@ -18,6 +18,7 @@ from clawmem.errors import InvalidInput
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, SUPERSEDED, Fact
 from clawmem.model.facts.ids import FACT_PREFIX
+from clawmem.model.facts.pulled import is_source_of_copies
 from clawmem.model.facts.reach import SCOPES
 from clawmem.model.language.text import LONGEST_FACT, check_visible, one_line
 from clawmem.model.records.strict_json import json_problem, read_json
@@ -33,7 +34,6 @@ LINE_BYTES = 256 << 10
 
 # Keys of a line that are fields of a fact, too.
 _SHARED = ("category", "tags", "valid_from", "valid_to", "workflow", "scope", "project")
-_TEXT_BYTES = 12
 _TIME = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})"
 _LINE_TEXT = r"\S"
 # The confidence of a fact that has none, by its trust.
@@ -94,16 +94,32 @@ class Line(NamedTuple):
 
     @property
     def fact_id(self) -> str:
-        """The id of the fact that the line becomes: a hash, the same in every vault and on every run."""
-        own = self.values.get("id")
-        what = ("id", own) if own is not None else ("claim", one_line(self.values["entity"]), self.claim)
-        return _hashed(self.values["source"], self.values["author"], *what)
+        """The id of the fact that the line becomes: a hash, the same in every vault and on every run.
+
+        Two wordings of one origin have two ids. They begin with the same digits, so that one finds the other."""
+        said = (self.values["entity"] if self.has_id else one_line(self.values["entity"]), self.claim)
+        if not self.has_id:
+            return FACT_PREFIX + _hashed(24, self.values["source"], self.values["author"], "claim", *said)
+        return self.id_prefix + _hashed(16, *self._origin, *said)
 
     @property
-    def later_fact_id(self) -> str:
-        """The id of the fact if the origin reworded the claim and the first wording is stored already."""
-        given = (self.values[key] for key in ("source", "author", "id", "entity", "timestamp"))
-        return _hashed(*given, self.claim)
+    def has_id(self) -> bool:
+        """Whether the line says which claim it is where it comes from."""
+        return self.values.get("id") is not None
+
+    @property
+    def names_next_wording(self) -> bool:
+        """Whether its origin replaced the claim by another wording of the same claim."""
+        return self.has_id and self.status == SUPERSEDED and self.values.get("superseded_by") == self.values["id"]
+
+    @property
+    def id_prefix(self) -> str:
+        """What the ids of all wordings of the claim begin with; the line must have an `id`."""
+        return FACT_PREFIX + _hashed(12, *self._origin)
+
+    @property
+    def _origin(self) -> tuple[Any, ...]:
+        return self.values["source"], self.values["author"], "id", self.values["id"]
 
     @property
     def claim(self) -> str:
@@ -121,10 +137,18 @@ def read_line(number: int, data: bytes) -> Line:
     if len(data) > LINE_BYTES:
         raise InvalidInput(f"Line {number} is longer than {LINE_BYTES >> 10} KB.", "A claim is one statement.")
     try:
-        values = read_json(data)
+        values = read_json(data, pairs=_object)
     except (ValueError, UnicodeDecodeError) as problem:
         raise InvalidInput(f"Line {number} is not a line of JSON: {json_problem(problem)}.") from None
     return checked_line(number, values)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key '{next(key for key in keys if keys.count(key) > 1)}' occurs twice in one object")
+    return found
 
 
 def numbered_lines(given: IO[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -197,6 +221,11 @@ def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
     Raise InvalidInput if a value cannot be kept. `trust` is the trust of the claims; the source's name may lower it.
     """
     values = line.values
+    if is_source_of_copies(values["source"]):
+        raise InvalidInput(
+            f"Line {line.number}: the source '{one_line(values['source'])}' is that of facts pulled from an"
+            " organisation.", "`clawmem org pull` brings them.",
+        )  # fmt: skip
     given = {key: values[key] for key in _SHARED if key in values}
     record = {**given, "fact": line.claim, "source": values["source"], "confidence": values["confidence"]}
     try:
@@ -291,6 +320,6 @@ def texts_of(values: Any) -> list[str]:
     return [text for value in values for text in texts_of(value)] if isinstance(values, list) else []
 
 
-def _hashed(*parts: Any) -> str:
+def _hashed(digits: int, *parts: Any) -> str:
     text = json.dumps(parts, ensure_ascii=False)
-    return FACT_PREFIX + hashlib.sha256(text.encode()).hexdigest()[: 2 * _TEXT_BYTES]
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]

@@ -15,7 +15,7 @@ from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.pulled import origin_of
+from clawmem.model.facts.pulled import holds_copies
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, name_of_path
@@ -136,15 +136,12 @@ class _Writer:
         return [one["line"] for one in self._identified(index, placed)]
 
     def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
-        """Return the lines, each with the id of its fact. An earlier wording of one origin has none, and neither has a
-        copy that was pulled from the organisation: its own vault exports it."""
-        every = [one for one in placed if origin_of(one.fact) is None]
+        """Return the lines, each with the id of its fact."""
+        every = list(placed)
         successors = by_ids(index, {one.fact.superseded_by for one in every if one.fact.superseded_by})
         found = []
         for one in every:
             follower = successors.get(one.fact.superseded_by or "")
-            if follower is not None and _same_origin(one.fact, follower.fact):
-                continue
             line = line_of(one.fact, one.entity, self._author(one.fact), _contract_id(follower))
             found.append({"fact": one.fact.id, "line": line})
         return found
@@ -179,7 +176,12 @@ def _recorded_by(vault: Vault) -> dict[str, str]:
 
 
 def _is_exported(caller: Caller, entity: str, name: str | None) -> bool:
-    return may_read(caller, entity) and not is_candidate_place(entity) and name in (None, entity)
+    return may_read(caller, entity) and not _is_unsent(entity) and name in (None, entity)
+
+
+def _is_unsent(entity: str) -> bool:
+    """Return whether an entity holds what waits for promotion, or copies that others pull for themselves."""
+    return is_candidate_place(entity) or holds_copies(entity)
 
 
 def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
@@ -187,13 +189,6 @@ def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
     every = list(placed)
     closed = [one for one in every if not one.fact.is_current]
     return [one for one in every if one.fact.is_current] + closed[::-1]
-
-
-def _same_origin(one: Fact, other: Fact) -> bool:
-    a, b = published_values(one), published_values(other)
-    return bool(a) and a.get("id") is not None and (one.source, a.get("author"), a["id"]) == (
-        other.source, b.get("author"), b.get("id"),
-    )  # fmt: skip
 
 
 def _contract_id(placed: PlacedFact | None) -> str | None:

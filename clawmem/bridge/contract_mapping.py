@@ -150,6 +150,8 @@ class _Reader:
             raise self.wrong((*keys, "words"), "must be an object from their words to ours")
         if date is not None and (not isinstance(date, str) or (date not in _DATES and "%" not in date)):
             raise self.wrong((*keys, "date"), f"must be {', '.join(_DATES)} or the codes of strptime, such as %d.%m.%Y")
+        if date is not None and date not in _DATES and (wrong := _date_problem(date)):
+            raise self.wrong((*keys, "date"), f"is not codes of strptime, such as %d.%m.%Y: {wrong}")
         if offset is not None and not (isinstance(offset, str) and _OFFSET.fullmatch(offset)):
             raise self.wrong((*keys, "offset"), "must be an offset in quotes, such as '+02:00'")
         if scale is not None and not _is_scale(scale):
@@ -255,7 +257,10 @@ def _moment(value: Any, form: str, offset: str) -> str:
         found = datetime.fromtimestamp(_number(value) / (1000 if form == _EPOCH_MS else 1), UTC)
     else:
         text = _as_text(value)
-        found = datetime.fromisoformat(text) if form == _ISO else datetime.strptime(text, form)
+        try:
+            found = datetime.fromisoformat(text) if form == _ISO else datetime.strptime(text, form)
+        except ValueError:
+            raise ValueError(f"'{text}' is not a time in the form {form}") from None
     if found.tzinfo is None:
         hours, minutes = int(offset[1:3]), int(offset[4:])
         zone = timezone((1 if offset[0] == "+" else -1) * timedelta(hours=hours, minutes=minutes))
@@ -263,8 +268,24 @@ def _moment(value: Any, form: str, offset: str) -> str:
     return found.isoformat().replace("+00:00", "Z")
 
 
+def _date_problem(form: str) -> str | None:
+    """Return what is wrong with the codes of a date, or None."""
+    try:
+        datetime.strptime("", form)
+    except re.error:
+        return "a code occurs twice"
+    except ValueError as problem:
+        return None if "does not match" in str(problem) else str(problem)
+    return None
+
+
 def _number(value: Any) -> float:
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            raise ValueError(f"'{value}' is not a number") from None
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     raise ValueError(f"{type(value).__name__} is no number")
 

@@ -1,13 +1,15 @@
 """What lines of the interchange contract change: each is stored, follows its origin, is known, waits, or is refused.
 
-The id of a published fact is a hash of its origin: source, author, and the id of the claim there, or else entity and
-claim. So a line that comes again finds its fact, on every machine, and a run that was killed can be repeated.
+The id of a published fact is a hash of source, author, the id of the claim there if it has one, entity and claim. So a
+line that comes again finds its fact, on every machine, and a run that was killed can be repeated. The wordings of one
+claim with an id are found by what their ids begin with.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,6 +29,7 @@ from clawmem.errors import ConflictMarkers, InvalidInput, NotPermitted, Refused,
 from clawmem.index.search.lookup import (
     PlacedFact,
     by_ids,
+    by_prefix,
     entities_known_as,
     entity_exists,
     entity_in_same_folder,
@@ -40,6 +43,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import fact_to_line, items_file, parse_items
 from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.fact import REVOKED as WITH_ITS_ORIGIN
+from clawmem.model.facts.pulled import holds_copies
 from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, counted, normal, one_line
@@ -123,6 +127,7 @@ class PublishPlan:
         self._asks = asks
         self._files: dict[str, _ItemsFile] = {}
         self._facts: dict[str, PlacedFact] = {}
+        self._wordings: dict[str, list[str]] = {}
         self._names: dict[str, str] = {}
         self._new: dict[str, str | None] = {}
         self._folders: dict[str, str] = {}
@@ -205,8 +210,9 @@ class PublishPlan:
         known = self._find(line.fact_id)
         if known is not None and not is_published(known.fact):
             return _answer(line, KNOWN, known, "it was changed here by hand")
-        if known is not None:
-            return self._follow(line, fact, known)
+        chain = self._chain(line)
+        if chain:
+            return self._follow(line, fact, chain)
         if line.status == REVOKED:
             return LineAnswer(line.number, KNOWN, reason="it is revoked, and was not published here")
         return self._put(line, fact)
@@ -219,18 +225,19 @@ class PublishPlan:
             return None
         return found
 
-    def _follow(self, line: Line, fact: Fact, first: PlacedFact) -> LineAnswer:
+    def _follow(self, line: Line, fact: Fact, chain: Sequence[PlacedFact]) -> LineAnswer:
         """Change what was published before as its origin says now."""
-        chain = self._chain(first)
         last = chain[-1]
         same = next((one for one in reversed(chain) if self._says(one, line)), None)
         if not may_read(self._work.caller, last.entity):
             raise NotPermitted(f"Line {line.number} belongs to the workspace of another agent.")
-        told = Line(0, published_values(last.fact)).moment
+        if same is None and line.names_next_wording:
+            return self._insert(line, fact, chain)
+        told = _moment(last)
         closing = line.status != CURRENT and status_of(last.fact) != REVOKED and (same is last or line.moment >= told)
         if closing and (last.fact.is_current or line.status == REVOKED):
             return self._close(line, fact, last)
-        if not last.fact.is_current:
+        if not last.fact.is_current and not (same is None and _waits_for_next(last.fact) and line.status == CURRENT):
             reason = None if line.status != CURRENT else f"it was {last.fact.status}; a line does not take that back"
             return _answer(line, KNOWN, last, reason)
         later = line.moment > told
@@ -242,14 +249,33 @@ class PublishPlan:
             return _answer(line, KNOWN, last, "a later line of the same origin is stored")
         return self._reword(line, fact, last)
 
-    def _chain(self, first: PlacedFact) -> list[PlacedFact]:
-        """Return the fact and the wordings by which the same origin replaced it, oldest first."""
-        chain, origin = [first], _origin(first.fact)
-        while (following := self._find(chain[-1].fact.superseded_by)) and _origin(following.fact) == origin:
-            if following in chain:
-                break
-            chain.append(following)
-        return chain
+    def _chain(self, line: Line) -> list[PlacedFact]:
+        """Return the wordings of the claim that are stored here, in the order in which they replace each other."""
+        if not line.has_id:
+            found = self._find(line.fact_id)
+            return [found] if found else []
+        prefix = line.id_prefix
+        if prefix not in self._wordings:
+            stored = by_prefix(self._work.index, prefix)
+            self._facts = {one.fact.id: one for one in stored} | self._facts
+            self._wordings[prefix] = [one.fact.id for one in stored]
+        origin = (line.values["source"], line.values["author"], line.values["id"])
+        every = [self._facts[one] for one in self._wordings[prefix]]
+        return _succeeding([one for one in every if is_published(one.fact) and _origin(one.fact) == origin])
+
+    def _insert(self, line: Line, fact: Fact, chain: Sequence[PlacedFact]) -> LineAnswer:
+        """Store a wording that its origin has replaced, at its place among those that are stored."""
+        last = chain[-1]
+        later = next((one for one in chain if _moment(one) >= line.moment), None)
+        if later is not None:
+            self._check_rank(line, fact, later)
+            done = self._put(line, fact, later.fact.id)
+            if done.outcome == STORED:
+                self._change_fact(_superseding(later.fact, fact.id, self._work.caller.now), later.entity)
+            return done
+        if last.fact.is_current or _waits_for_next(last.fact):
+            return self._reword(line, fact, last)
+        return _answer(line, KNOWN, last, f"it was {last.fact.status}; a line does not take that back")
 
     def _says(self, one: PlacedFact, line: Line) -> bool:
         entity = published_values(one.fact).get("entity")
@@ -258,6 +284,9 @@ class PublishPlan:
     def _close(self, line: Line, fact: Fact, last: PlacedFact) -> LineAnswer:
         self._check_rank(line, fact, last)
         metadata = {**(last.fact.metadata or {}), **(fact.metadata or {})}
+        if not self._says(last, line):
+            named = {key: value for key, value in line.values.items() if key == "superseded_by"}
+            metadata[PUBLISHED] = {**published_values(last.fact), **named}
         ended = last.fact._replace(metadata=metadata, valid_to=fact.valid_to or last.fact.valid_to)
         self._change_fact(self._closed(line, ended), last.entity)
         return _answer(line, CHANGED, last, line.status)
@@ -295,13 +324,12 @@ class PublishPlan:
     def _reword(self, line: Line, fact: Fact, last: PlacedFact) -> LineAnswer:
         """Store the new wording of the origin, and close the old one."""
         self._check_rank(line, fact, last)
-        now = stamp(self._work.caller.now)
-        new = fact._replace(id=line.later_fact_id, links=(*fact.links, FactLink("supersedes", last.fact.id, None, now)))
+        new = _superseding(fact, last.fact.id, self._work.caller.now)
         done = self._put(line, new)
         if done.outcome != STORED:
             return done
         since = new.valid_from or stamp(line.moment)
-        self._change_fact(superseded(last.fact, new.id, since), last.entity)
+        self._change_fact(_replaced(last.fact, new.id, since), last.entity)
         return done._replace(reason=f"it replaces {last.fact.id}")
 
     def _check_rank(self, line: Line, fact: Fact, last: PlacedFact) -> None:
@@ -315,17 +343,17 @@ class PublishPlan:
         """Return the fact here that replaced the claim, if it is known."""
         if "superseded_by" not in line.values:
             return None
-        other = Line(0, {**line.values, "id": line.values["superseded_by"]})
-        found = self._find(other.fact_id)
-        if found is None:
-            items = self._file(self._entity(line))
-            held = (fact for text in items.lines for fact in parse_items(f"[{text}]".encode(), "a line"))
-            same = (fact for fact in held if published_values(fact).get("id") == line.values["superseded_by"])
-            return next((fact.id for fact in same), None)
-        return found.fact.id
+        if line.names_next_wording:
+            return None
+        chain = self._chain(Line(0, {**line.values, "id": line.values["superseded_by"]}))
+        if chain:
+            return chain[-1].fact.id
+        items = self._file(self._entity(line))
+        held = (fact for text in items.lines for fact in parse_items(f"[{text}]".encode(), "a line"))
+        return next((one.id for one in held if published_values(one).get("id") == line.values["superseded_by"]), None)
 
-    def _put(self, line: Line, fact: Fact) -> LineAnswer:
-        """Store a new fact, or file it for review."""
+    def _put(self, line: Line, fact: Fact, successor: str | None = None) -> LineAnswer:
+        """Store a new fact, as replaced by a successor if there is one, or file it for review."""
         entity = self._entity(line)
         if self._work.caller.agent:
             check_may_write(self._work.vault, self._work.caller, [items_path(entity)], "publish")
@@ -333,12 +361,16 @@ class PublishPlan:
         reason = self._orders(line, fact) or (self._asks(self._work, fact, entity) if self._asks else None)
         if reason is not None:
             return self._propose(line, fact, entity, reason)
-        if line.status != CURRENT:
+        if successor is not None:
+            fact = fact._replace(status=SUPERSEDED, superseded_by=successor)
+        elif line.status != CURRENT:
             fact = self._closed(line, fact)
         items = self._file(entity)
         items.add(fact)
         self._added[fact.id] = entity
         self._facts[fact.id] = PlacedFact(fact, entity)
+        if line.has_id:
+            self._wordings[line.id_prefix].append(fact.id)
         if entity not in self._new and not entity_exists(self._work.index, entity):
             named = _is_path(line.values["entity"])
             title = title_in(entity, fact.fact) if named else one_line(line.values["entity"])
@@ -410,6 +442,8 @@ class PublishPlan:
         text = one_line(line.values["entity"])
         if text not in self._names:
             found = self._resolved(text)
+            if holds_copies(found):
+                raise InvalidInput(f"'{found}' is for facts that were pulled from an organisation.")
             self._names[text] = self._folders.get(as_one_file(found), found)
         return self._names[text]
 
@@ -419,7 +453,7 @@ class PublishPlan:
         if _is_path(text):
             return check_new_name(resolve_entity(work.index, text, work.caller))
         every = entities_known_as(work.index, text)
-        known = [one for one in every if owner_of(one) in (None, work.caller.agent)]
+        known = [one for one in every if owner_of(one) in (None, work.caller.agent) and not holds_copies(one)]
         if len(known) > 1:
             raise InvalidInput(f"'{text}' may be {', '.join(known)}.", "Use the path of the entity.")
         if known:
@@ -445,6 +479,44 @@ def _origin(fact: Fact) -> tuple[Any, ...]:
     own = published_values(fact)
     what = own.get("id") or (own.get("entity"), fact.fact)
     return own.get("source", fact.source), own.get("author"), what
+
+
+def _moment(placed: PlacedFact) -> datetime:
+    return Line(0, published_values(placed.fact)).moment
+
+
+def _waits_for_next(fact: Fact) -> bool:
+    """Return whether a fact is a wording that its origin replaced, and the next one has not come."""
+    own = published_values(fact)
+    return fact.status == RETRACTED and status_of(fact) == SUPERSEDED and Line(0, own).names_next_wording
+
+
+def _superseding(fact: Fact, old: str, now: datetime) -> Fact:
+    return fact._replace(links=(*fact.links, FactLink("supersedes", old, None, stamp(now))))
+
+
+def _replaced(old: Fact, successor: str, since: str) -> Fact:
+    """Return a wording as replaced by the next one."""
+    if not _waits_for_next(old):
+        return superseded(old, successor, since)
+    own = {key: value for key, value in published_values(old).items() if key != "status"}
+    rest = {key: value for key, value in (old.metadata or {}).items() if key != "retracted"}
+    return old._replace(status=SUPERSEDED, superseded_by=successor, metadata={**rest, PUBLISHED: own})
+
+
+def _succeeding(wordings: Sequence[PlacedFact]) -> list[PlacedFact]:
+    """Return wordings of one claim so that each comes before the one that replaced it; of equal ones, by time."""
+    successors = {one.fact.id: one.fact.superseded_by for one in wordings}
+
+    def later(one: PlacedFact) -> int:
+        passed: list[str] = []
+        at = one.fact.superseded_by
+        while at in successors and at not in passed:
+            passed.append(at)
+            at = successors[at]
+        return len(passed)
+
+    return sorted(wordings, key=lambda one: (-later(one), _moment(one)))
 
 
 def _answer(line: Line, outcome: str, placed: PlacedFact, reason: str | None) -> LineAnswer:

@@ -13,7 +13,7 @@ from clawmem.bridge.organisation_vault import (
     promote_to_folder,
     withdraw_from_folder,
 )
-from clawmem.errors import NotPermitted, Refused
+from clawmem.errors import NotFound, NotPermitted, Refused
 from clawmem.index.hub.organisation import (
     HubIdentity,
     Promotion,
@@ -82,17 +82,26 @@ def promote_to_organisation(
 
 
 def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason: str | None) -> int:
-    """Take a fact of this vault back from every scope that it was promoted to. Return from how many."""
+    """Take a fact of this vault back from every scope that it was promoted to. Return from how many.
+
+    Raise NotFound if there is none that the role may withdraw."""
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
-    if (folder := organisation_folder(vault)) is not None:
-        return len(withdraw_from_folder(vault, folder, caller, [fact], reason))
-    marks = own_marks(vault)
+    folder, marks = organisation_folder(vault), own_marks(vault)
 
     def work(connection: HubConnection) -> int:
         return withdraw_promotions(connection, own_vault(connection, marks).vault, fact.id, reason)
 
-    return ask_organisation(vault, work)
+    if folder is not None:
+        number = len(withdraw_from_folder(vault, folder, caller, [fact], reason))
+    else:
+        number = ask_organisation(vault, work)
+    if not number:
+        raise NotFound(
+            f"{fact.id} has no promotion that your role may withdraw.",
+            "`clawmem org status` shows what this vault promoted.",
+        )
+    return number
 
 
 def withdraw_what_ended(vault: Vault, caller: Caller) -> tuple[str, ...]:

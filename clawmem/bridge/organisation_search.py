@@ -170,8 +170,9 @@ def left_out_notice(joined: JoinedText) -> tuple[str, ...]:
 
 
 def origin_words(org: str, found: HubFact) -> str:
-    """Return where a fact of the organisation is from: the scope that shows it, and the vault."""
-    return f"{org}/{found.scopes[-1]}, vault {found.vault}"
+    """Return where a fact of the organisation is from: the scope that shows it, and its vault's if that is another."""
+    own = f" from {found.scopes[0]}" if len(found.scopes) > 1 else ""
+    return f"{org}/{found.scopes[-1]}{own}"
 
 
 def author_name(found: HubFact) -> str:

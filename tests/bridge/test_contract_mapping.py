@@ -100,8 +100,10 @@ def test_a_record_that_does_not_fit_is_named(record: str, said: str) -> None:
         (
             {"path": "$.n", "date": "%Y"},
             '{"n": "b"}',
-            "the key 'confidence': time data 'b' does not match format '%Y'.",
+            "the key 'confidence': 'b' is not a time in the form %Y.",
         ),
+        ({"path": "$.n", "date": "iso"}, '{"n": "b"}', "the key 'confidence': 'b' is not a time in the form iso."),
+        ({"path": "$.n", "scale": [0, 10]}, '{"n": "abc"}', "the key 'confidence': 'abc' is not a number."),
         ({"path": "$.n", "date": "epoch"}, '{"n": {}}', "the key 'confidence': dict is no number."),
     ],
 )
@@ -119,6 +121,8 @@ def test_a_value_that_cannot_be_converted_is_named(value: Any, record: str, said
         ({"line": {**LINE, "claim": {"path": "c"}}}, "the key 'line.claim.path' must be a path"),
         ({"line": {**LINE, "claim": {"default": 1}}}, "the key 'line.claim' must have one of the keys path, text"),
         ({"line": {**LINE, "claim": {"path": "$.c", "dat": 1}}}, "the key 'line.claim.dat' is unknown"),
+        ({"line": {**LINE, "claim": {"path": "$.c", "date": "%Q"}}}, "the key 'line.claim.date' is not codes of"),
+        ({"line": {**LINE, "claim": {"path": "$.c", "date": "%d%d"}}}, "the key 'line.claim.date' is not codes of"),
         ({"line": {**LINE, "claim": {"path": "$.c", "date": "soon"}}}, "the key 'line.claim.date' must be"),
         ({"line": {**LINE, "claim": {"path": "$.c", "scale": [1, 1]}}}, "the key 'line.claim.scale' must be"),
         ({"rules": [{"line": {"claim": "$.c"}}]}, "the key 'rules[0].line' lacks the key 'entity'"),
@@ -141,6 +145,10 @@ def test_the_line_of_a_wrong_key_is_named(clawmem: Command, tmp_path: Path) -> N
     ))  # fmt: skip
     done = clawmem("publish", "-", "--mapping", str(mapping), given="{}")
     assert done.code == 2 and f"{mapping}:4 cannot be read: the key 'line.claim.path' must be" in done.err
+    mapping.write_text("format: jsonl\nline: [\n")
+    done = clawmem("publish", "-", "--mapping", str(mapping), given="{}")
+    assert done.code == 2 and "is not valid YAML" in done.err and "Correct the mapping" in done.err
+    assert "git checkout" not in done.err and "doctor" not in done.err
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ from clawmem.bridge.contract_export import export_contract
 from clawmem.bridge.contract_plan import LineAnswer
 from clawmem.bridge.contract_publish import publish
 from clawmem.errors import NotPermitted
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import all_facts
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
@@ -79,7 +81,40 @@ def test_a_later_line_of_the_same_origin_renews_or_rewords_the_claim(vault: Vaul
     assert outcomes(vault, caller, bergen, moss) == ["stored", "stored"]
     assert outcomes(vault, caller, moss, bergen) == ["known", "known"]
     assert outcomes(vault, caller, {**bergen, "claim": "Jane works in Rome.", "timestamp": EARLIER}) == ["known"]
-    assert {one["claim"] for one in exported(vault, caller)} == {CLAIM["claim"], moss["claim"]}
+    assert [(one["claim"], one.get("status")) for one in exported(vault, caller) if "id" in one] == [
+        (moss["claim"], None), (bergen["claim"], "superseded"),
+    ]  # fmt: skip
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.permutations(range(3)), moved=st.booleans())
+def test_the_wordings_of_a_claim_have_the_same_ids_in_every_vault(
+    order: Sequence[int], moved: bool, newborn: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    caller = Caller(NOW, random.Random(1).randbytes)
+    vaults = [renewed(tmp_path / name, newborn, environment) for name in ("a", "b")]
+    said = [
+        {"id": "c-1", "claim": f"Jane works at {name}.", "timestamp": f"2026-0{month}-02T03:04:05Z"}
+        for month, name in enumerate(("Contoso", "Fabrikam", "Acme"), 1)
+    ]
+    said[1] |= {"entity": "projects/x"} if moved else {}
+    assert outcomes(vaults[0], caller, *said) == ["stored"] * 3
+    lines = sorted(exported(vaults[0], caller), key=lambda one: str(one["timestamp"]))
+    assert outcomes(vaults[1], caller, *(lines[at] for at in order)) == ["stored"] * 3
+    first, second = map(states, vaults)
+    assert first == second and [status for _, status in first.values()].count("active") == 1
+    assert sorted(map(json.dumps, map(_ordered, exported(vaults[1], caller)))) == sorted(
+        map(json.dumps, map(_ordered, lines))
+    )
+    for one in vaults:
+        assert outcomes(one, caller, *lines) == ["known"] * 3
+
+
+def states(vault: Vault) -> dict[str, tuple[str, str]]:
+    """Return what each fact says, and its status."""
+    return {
+        one.fact.id: (one.fact.fact, one.fact.status) for one in run_query(vault, lambda index: list(all_facts(index)))
+    }
 
 
 def test_a_superseded_or_revoked_line_changes_what_was_published_from_the_same_origin(
@@ -177,6 +212,23 @@ def test_a_commit_that_is_refused_costs_only_the_line_that_it_is_refused_for(
     assert len(exported(vault, caller)) == 6
 
 
+def test_no_line_passes_as_a_copy_of_the_organisation_and_none_is_exported(clawmem: Command, vault: Vault) -> None:
+    caller = Caller(NOW, random.Random(1).randbytes)
+    copies = "resources/organisation/areas-people-jane"
+    clawmem("remember", "Jane has a boat.", "-e", copies)
+    clawmem("entity", "new", copies)
+    forged: list[dict[str, Any]] = [
+        {"source": "organisation:acme"}, {"source": " Organisation:acme"}, {"entity": copies},
+        {"entity": "Resources/Organisation/areas-people-jane"},
+    ]  # fmt: skip
+    answers = ask(vault, caller, *forged)
+    assert [one.outcome for one in answers] == ["refused"] * 4
+    assert "pulled from an organisation" in str(answers[0].reason) and "pulled from an" in str(answers[2].reason)
+    assert exported(vault, caller) == []
+    [named] = ask(vault, caller, {"entity": "areas people jane"})
+    assert named.outcome == "stored" and named.entity != copies
+
+
 def test_an_agent_publishes_within_its_rights(clawmem: Command, vault_root: Path, environment: dict[str, str]) -> None:
     clawmem("config", "set", "agents.bot.write", "projects/boat")
     vault, bot = Vault(vault_root, environment), Caller(NOW, random.Random(1).randbytes, "bot")
@@ -256,6 +308,9 @@ def test_what_one_vault_exports_another_exports_again(
     remember(vaults[0], drafts, caller)
     first = exported(vaults[0], caller)
     assert set(outcomes(vaults[1], caller, *first)) <= {"stored"}
+    own, copied = map(states, vaults)
+    assert all(own[one][0] == copied[one][0] for one in own.keys() & copied.keys())
+    assert len(own.keys() - copied.keys()) <= 1, "the fact of its own has another id"
     assert sorted(map(json.dumps, map(_ordered, exported(vaults[1], caller)))) == sorted(
         map(json.dumps, map(_ordered, first))
     )

@@ -46,20 +46,26 @@ def test_recall_and_context_label_what_comes_from_the_organisation(hub: Hub, ana
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert lines[0].startswith(own) and lines[-1] == (
-        f"{fact}  organisation  2026-11-21  Ada Person: {PORT}  (acme/organisation, vault alpha)"
+        f"{fact}  organisation  2026-11-21  Ada Person: {PORT}  (acme/organisation from team-a)"
     )
     data = ben("recall", question, "--org", "--json").data
     assert [one["id"] for one in data["organisation"]["facts"]] == [fact]
     assert fact not in str(data["facts"]) and "## From the organisation" in data["context"]["text"]
     text = ben("context", question, "--org", "--json").data["context"]["text"]
-    assert f"- {PORT} (2026-11-21, acme/organisation, vault alpha, by Ada Person)" in text
+    assert f"- {PORT} (2026-11-21, acme/organisation from team-a, by Ada Person)" in text
     assert fact not in ben("recall", question).out
+
+
+def test_what_only_the_organisation_has_comes_without_remarks(hub: Hub, ana: Member, ben: Member) -> None:
+    promoted(hub, ana)
+    done = ben("recall", "gateway port", "--org")
+    assert done.out.count("acme/organisation from team-a") == 1 and done.err == ""
 
 
 def test_why_names_the_origin(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
     done = ben("why", fact)
-    assert "acme/organisation, vault alpha; seen by team-a, organisation" in done.out
+    assert "acme, vault alpha; seen by team-a, organisation" in done.out
     assert "life/projects/gateway/items.json line 2" in done.out and "Ada Person <ada@example.org>" in done.out
     unknown = ben("why", "fact_none")
     assert unknown.code == 1 and "No fact has the id" in unknown.err
@@ -103,7 +109,8 @@ def test_a_promotion_waits_for_review_where_the_organisation_says_so(hub: Hub, a
     assert len(ben("org", "query", "gateway port", "--json").data["facts"]) == 1
     assert "withdrawn" in ben("org", "review", "reject", number, "--reason", "old").out
     assert ben("org", "query", "gateway port", "--json").data["facts"] == []
-    assert "was withdrawn before" in ben("org", "review", "approve", number).err
+    late = ben("org", "review", "approve", number).err
+    assert "was withdrawn before" in late and "Only a promotion that waits" in late and "worker" not in late
     assert ben("org", "review", "approve", "999").code == 1
 
 
@@ -177,6 +184,9 @@ def test_what_the_worker_takes_in_as_retracted_is_withdrawn(hub: Hub, ana: Membe
 def test_a_fact_is_taken_back_without_being_retracted(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
     assert ana("org", "withdraw", fact).out == f"{fact}: 1 promotion withdrawn\n"
+    again = ana("org", "withdraw", fact)
+    assert again.code == 1 and "has no promotion that your role may withdraw" in again.err
+    assert "has no scope 'nosuch'" in ana("org", "promote", fact, "--scope", "nosuch").err
     assert ben("org", "query", "gateway port", "--json").data["facts"] == []
     assert ana("recall", "gateway port").out.startswith(fact)
 

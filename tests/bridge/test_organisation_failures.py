@@ -101,6 +101,10 @@ def test_a_name_that_no_server_has(lone: Member) -> None:
     assert done.code == 4 and "without the organisation" in done.err
 
 
+def test_an_address_that_cannot_be_read(lone: Member) -> None:
+    check_answers_alone(lone, "postgresql://a:b:c@[/x", "The address of the hub cannot be read.")
+
+
 def test_a_query_that_hangs(hub: Hub, ana: Member) -> None:
     ana.keep("The gateway is written in Go.")
     ana("config", "set", "org.timeout_seconds", str(LIMIT))
@@ -134,7 +138,7 @@ def test_a_query_that_hangs(hub: Hub, ana: Member) -> None:
         (
             "REVOKE clawmem_member FROM ana GRANTED BY hub_owner",
             "SELECT 1",
-            "refused it",
+            "has no rights at the hub, or not any more",
         ),
     ],
     ids=["newer", "older", "connections", "no login", "no account", "no rights"],

@@ -65,7 +65,7 @@ def test_what_does_not_fit_is_counted_and_shorter_lines_may_follow() -> None:
     assert (done.lines, done.left_out, done.counted_by) == (1, 1, "mixed")
     assert done.text.split("\n")[-3:-1] == [
         "## From the organisation",
-        "- It is red. (2026-11-21, acme/organisation, vault alpha, by Ann)",
+        "- It is red. (2026-11-21, acme/organisation from team-a, by Ann)",
     ]
 
 

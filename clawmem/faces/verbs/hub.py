@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clawmem.bridge.worker import VaultReport, VectorReport, WorkerOptions, embed_missing, work_on, work_once
-from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput
+from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput, NotPermitted
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.hub import operator
@@ -121,7 +121,8 @@ def user(
     *,
     worker: bool,
 ) -> Answer:
-    """Add a login role of PostgreSQL that reads a scope, or revoke it. One role is of one organisation. A revocation
+    """Add a login role of PostgreSQL that reads a scope, or revoke it. To add it again replaces its rights in the
+    scope. One role is of one organisation. A revocation
     holds at once. CLAWMEM_HUB_USER_PASSWORD sets the role's password. With --worker, the role takes vaults in."""
     _check_operator(call, (_ADD_OR_REVOKE, action), *((_MAY, one) for one in may or ()))
     if action == "revoke":
@@ -134,19 +135,21 @@ def user(
     if scope is None:
         raise InvalidInput("A user needs a scope to read.", "Name one: --scope team-a; or --worker for a worker.")
 
-    def act(connection: HubConnection) -> bool:
+    def act(connection: HubConnection) -> tuple[tuple[str, ...], bool]:
         org = operator.chosen_organisation(connection, of_org)
-        return operator.add_user(connection, org, name, scope, may or (), password)
+        had = operator.rights_in(connection, org, name, scope)
+        return had, operator.add_user(connection, org, name, scope, may or (), password)
 
-    made = _act(call, hub, act)
+    had, made = _act(call, hub, act)
     rights = ", ".join(sorted({"read", *(may or ())}, key=operator.RIGHTS.index))
-    lines = [f"{name} may {rights} in {scope}", *(["made the role"] if made else [])]
+    before = f"; before: {', '.join(had)}" if had and ", ".join(had) != rights else ""
+    lines = [f"{name} may now {rights} in {scope}{before}", *(["made the role"] if made else [])]
     return Answer({"user": name, "scopes": [scope], "made": made}, lines, is_report=True)
 
 
 def _revoke(call: Call, name: str, scope: str | None, of_org: str | None, hub: str | None) -> Answer:
     def act(connection: HubConnection) -> tuple[str, ...]:
-        org = operator.chosen_organisation(connection, of_org)
+        org = operator.chosen_organisation(connection, of_org or operator.organisation_of(connection, name))
         return operator.revoke_user(connection, org, name, scope)
 
     lost = _act(call, hub, act)
@@ -326,9 +329,11 @@ def _check_operator(call: Call, *chosen: tuple[Parameter, str | None]) -> None:
     for one, word in chosen:
         if word is not None and word not in one.choices:
             raise InvalidInput(f"'{word}' is not one of {', '.join(one.choices)}.", one.about)
-    from clawmem.memory.health.local_settings import check_person
-
-    check_person(call.runtime.caller(), "The operation of a hub")
+    if call.runtime.caller().agent is not None:
+        raise NotPermitted(
+            "The operator of a hub decides who reads what, so only a person may do this.",
+            "A person runs the command without --agent and CLAWMEM_AGENT.",
+        )
 
 
 def _named_vault(call: Call, connection: HubConnection, org: str, named: str) -> tuple[str, str]:

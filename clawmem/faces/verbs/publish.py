@@ -10,7 +10,7 @@ from clawmem.bridge.contract import Line, numbered_lines, read_line
 from clawmem.bridge.contract_plan import OUTCOMES, REFUSED, STORED
 from clawmem.bridge.contract_publish import Published, RefusedLine
 from clawmem.bridge.contract_publish import publish as act
-from clawmem.errors import DONE, PARTIAL, InvalidInput, UnreadableKey
+from clawmem.errors import DONE, PARTIAL, InvalidInput, Unreadable, UnreadableKey
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.reading import file_or_stdin, opened
@@ -61,11 +61,13 @@ def _mapped(call: Call, mapping: str) -> Any:
     from clawmem.bridge.contract_mapping import mapped_lines, read_mapping  # few calls map another format
 
     text = file_or_stdin(call, mapping)
+    hint = "Correct the mapping; docs/contract.md describes its keys."
     try:
         wish = read_mapping(parse_yaml(text, mapping), mapping)
     except UnreadableKey as problem:
-        hint = "Correct the mapping; docs/contract.md describes its keys."
         raise InvalidInput(with_line(problem, text.encode()).message, hint) from None
+    except Unreadable as problem:
+        raise InvalidInput(problem.message, hint) from None
     return lambda given: mapped_lines(given, wish)
 
 

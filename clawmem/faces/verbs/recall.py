@@ -133,7 +133,9 @@ def recall(
         return _narrated(call, here, asked, result, data, notices)
     lines, account = _lines(result, asked, user, explain), _account(result)
     talk = (() if limit else _weaker(result)) if lines else (_nothing(places), *_what_else(result, places, narrowed))
-    lines += [hit_line(beside.org, one) for one in beside.hits] if beside else []
+    if beside and beside.hits:
+        talk = talk if lines else ()
+        lines += [hit_line(beside.org, one) for one in beside.hits]
     lines += account if explain else []
     unable = [f"channel {name} {channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(

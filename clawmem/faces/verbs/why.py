@@ -39,7 +39,7 @@ def _of_organisation(vault: Vault, fact: str, problem: NotFound) -> Answer:
     """The origin of a fact that only the organisation has. Raise `problem`, with why the organisation could not be
     asked, where there is none."""
     from clawmem.bridge.organisation import is_connected  # only where the vault does not have the fact
-    from clawmem.bridge.organisation_search import find_in_organisation, origin_words
+    from clawmem.bridge.organisation_search import find_in_organisation
 
     if not is_connected(vault):
         raise problem
@@ -51,7 +51,7 @@ def _of_organisation(vault: Vault, fact: str, problem: NotFound) -> Answer:
         raise problem from None
     lines = [
         fact_line(found.fact, found.entity),
-        f"  organisation  {origin_words(org, found)}; seen by {', '.join(found.scopes)}",
+        f"  organisation  {org}, vault {found.vault}; seen by {', '.join(found.scopes)}",
         f"  recorded  by {found.author} in {found.commit[:SHORT]}, {found.path} line {found.line}",
         f"  source    {found.source}",
     ]

@@ -34,6 +34,8 @@ _NO_RIGHT, _READ_ONLY, _NO_TABLE, _NO_SCHEMA, _NO_FUNCTION = "42501", "25006", "
 # An error of the connection itself has no code.
 _NO_CONNECTION_LEFT = ("too many connections", "too many clients", "remaining connection slots")
 _TOO_MANY, _CANCELED, _LOCKED = "53300", "57014", "55P03"
+_EXPIRED = "timeout expired"
+_ADDRESSES = "Write postgresql://HOST/DATABASE, or - for libpq's variables."
 
 
 class HubAddress(NamedTuple):
@@ -63,7 +65,7 @@ def hub_address(url: str, from_environment: bool = False) -> HubAddress:
         return HubAddress()
     if not from_environment and (has_password(url) or "password" in _parsed(url)):
         raise InvalidInput(
-            "The address of the hub contains a password; nothing was stored.",
+            "The address of the hub contains a password.",
             "Give the password in ~/.pgpass, a service file or PGPASSWORD, and the address without it.",
         )
     return HubAddress(url)
@@ -177,6 +179,13 @@ def hub_error(address: HubAddress, problem: BaseException) -> BaseException:
     error: Error = problem  # type: ignore[assignment]
     code = error.sqlstate or ""
     words = _scrubbed(address, error.diag.message_primary or str(error))
+    if words is None:
+        return HubUnavailable("The address of the hub cannot be read.", _ADDRESSES)
+    if code == _NO_RIGHT and "schema clawmem" in words:
+        return NotPermitted(
+            "This role has no rights at the hub, or not any more.",
+            "The operator of the hub grants rights with `clawmem hub user add`.",
+        )
     if code == _NO_RIGHT:
         return NotPermitted(
             f"The hub refused it: {words}.",
@@ -193,7 +202,7 @@ def hub_error(address: HubAddress, problem: BaseException) -> BaseException:
         )
     if code == _TOO_MANY or any(sign in words for sign in _NO_CONNECTION_LEFT):
         return HubUnavailable(f"The hub has no free connection: {words}.", "Try again later.")
-    if code in (_CANCELED, _LOCKED):
+    if code in (_CANCELED, _LOCKED) or _EXPIRED in words:
         return _too_slow(address)
     if code[:2] in ("", "08", "28", "57", "3D"):
         return HubUnavailable(f"The hub cannot be reached ({address.shown()}): {words}.", _hint(code, words))
@@ -209,17 +218,18 @@ def _hint(code: str, words: str) -> str:
 def _too_slow(address: HubAddress) -> HubUnavailable:
     return HubUnavailable(
         f"The hub did not answer in time ({address.shown()}).",
-        "Try again later, or allow more time with `org.timeout_seconds`.",
+        f"Try again later. The limit is `org.timeout_seconds` for `org` verbs, and {_SECONDS_TO_CONNECT:g} seconds to"
+        " connect for `hub` verbs.",
     )
 
 
-def _scrubbed(address: HubAddress, words: str) -> str:
-    """Return the first line of a message without a password."""
+def _scrubbed(address: HubAddress, words: str) -> str | None:
+    """Return the first line of a message without a password, or None if the address cannot be read."""
     first = words.strip().split("\n")[0].rpartition("FATAL:")[2].removeprefix("connection failed:").strip().rstrip(".")
     try:
         password = "" if address.url == FROM_ENVIRONMENT else str(_parsed(address.url).get("password", ""))
     except InvalidInput:
-        return "its address cannot be read"
+        return None
     return first.replace(password, "***") if password else first
 
 
@@ -233,9 +243,7 @@ def _parsed(url: str) -> dict[str, Any]:
     try:
         return conninfo_to_dict(url)
     except ProgrammingError:
-        raise InvalidInput(
-            "The address of the hub cannot be read.", "Write postgresql://HOST/DATABASE, or - for libpq's variables."
-        ) from None
+        raise InvalidInput("The address of the hub cannot be read.", _ADDRESSES) from None
 
 
 def _cut(connection: HubConnection) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
 from clawmem.index.hub.intake import clear_tables
 from clawmem.index.hub.rows import REMOVED
 
@@ -173,16 +173,19 @@ def remove_vault(connection: HubConnection, org: str, vault: str, purge: bool) -
 def add_user(
     connection: HubConnection, org: str, role: str, scope: str, may: Sequence[str], password: str | None
 ) -> bool:
-    """Let a login role read a scope, and what else it may there. Return whether the role was made now.
+    """Let a login role read a scope, and what else it may there: this replaces its rights in the scope. Return whether
+    the role was made now.
 
-    Raise Refused if it is of another organisation, or stands above row-level security, and NotFound for no scope.
+    Raise NotPermitted unless the caller owns the hub, Refused if the role is of another organisation or stands above
+    row-level security, and NotFound for no scope.
     """
     from psycopg import sql  # an extra
 
     _check_role(role)
+    _check_owner(connection)
     if connection.execute("SELECT FROM clawmem.scope WHERE org = %s AND scope = %s", (org, scope)).fetchone() is None:
         raise NotFound(f"{org} has no scope '{scope}'.", "A scope comes with its first vault: `clawmem hub vault add`.")
-    made = _ensure_role(connection, role, password)
+    made = _ensure_role(connection, role, password, "user")
     other = connection.execute("SELECT org FROM clawmem.account WHERE role_name = %s", (role,)).fetchone()
     if other is not None and other != (org,):
         raise Refused(f"{role} is of the organisation {other[0]}.", "One role is of one organisation: make another.")
@@ -201,16 +204,31 @@ def add_user(
 def add_worker(connection: HubConnection, role: str, password: str | None) -> bool:
     """Let a login role take vaults in. It reads and writes everything that workers do. Return whether it was made now.
 
-    Raise Refused if the role is that of a user.
+    Raise NotPermitted unless the caller owns the hub, and Refused if the role is that of a user.
     """
     from psycopg import sql
 
     _check_role(role)
+    _check_owner(connection)
     if connection.execute("SELECT FROM clawmem.account WHERE role_name = %s", (role,)).fetchone() is not None:
         raise Refused(f"{role} is a user of the hub.", "A worker sees every scope: use a role of its own.")
-    made = _ensure_role(connection, role, password)
+    made = _ensure_role(connection, role, password, "worker")
     connection.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(WORKER), sql.Identifier(role)))
     return made
+
+
+def rights_in(connection: HubConnection, org: str, role: str, scope: str) -> tuple[str, ...]:
+    """Return what a role may do in a scope."""
+    row = connection.execute(
+        "SELECT may FROM clawmem.member WHERE org = %s AND role_name = %s AND scope = %s", (org, role, scope)
+    ).fetchone()
+    return tuple(row[0]) if row else ()
+
+
+def organisation_of(connection: HubConnection, role: str) -> str | None:
+    """Return the organisation of a user, or None if the role is no user."""
+    row = connection.execute("SELECT org FROM clawmem.account WHERE role_name = %s", (role,)).fetchone()
+    return str(row[0]) if row else None
 
 
 def revoke_user(connection: HubConnection, org: str, role: str, scope: str | None) -> tuple[str, ...]:
@@ -276,7 +294,7 @@ def read_state(connection: HubConnection) -> HubState:
     return HubState(migration, server, vectors, size, rows, tuple(orgs), tuple(vaults))
 
 
-def _ensure_role(connection: HubConnection, role: str, password: str | None) -> bool:
+def _ensure_role(connection: HubConnection, role: str, password: str | None, what: str) -> bool:
     """Make a login role if there is none. Raise Refused if the role is one that policies do not hold."""
     from psycopg import sql
 
@@ -289,7 +307,7 @@ def _ensure_role(connection: HubConnection, role: str, password: str | None) -> 
     if found == (True,):
         raise Refused(
             f"{role} stands above row-level security: it is a superuser, a worker, or owns the hub.",
-            "Use a role of its own for a user.",
+            f"Use a role of its own for a {what}.",
         )
     if found is None:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(name))
@@ -298,6 +316,14 @@ def _ensure_role(connection: HubConnection, role: str, password: str | None) -> 
         made = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
         connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(name, made.decode()))
     return found is None
+
+
+def _check_owner(connection: HubConnection) -> None:
+    row = connection.execute(
+        "SELECT session_user, pg_has_role(session_user, nspowner, 'MEMBER') FROM pg_namespace WHERE nspname = 'clawmem'"
+    ).fetchone()
+    if row is not None and not row[1]:
+        raise NotPermitted(f"{row[0]} does not own the hub, so it may not add users.", "The owner of the hub does it.")
 
 
 def _check_role(role: str) -> None:

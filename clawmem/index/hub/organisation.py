@@ -99,10 +99,13 @@ def ask_promotion(
 ) -> tuple[int, str, bool]:
     """Ask to share a fact with a scope. Return the number of the promotion, its status, and whether it is new.
 
-    Raise NotPermitted without the right to it, and Refused if the hub has the fact in another state."""
+    Raise NotFound if there is no such scope, NotPermitted without the right to it, and Refused if the hub has the fact
+    in another state."""
     from psycopg.types.json import Jsonb
 
-    with _Refusals():
+    if connection.execute("SELECT FROM scope WHERE scope = %s", (scope,)).fetchone() is None:
+        raise NotFound(f"The organisation has no scope '{scope}'.", "`clawmem org status` shows those of your role.")
+    with _Refusals("The worker of the hub takes in new commits; `clawmem org status` shows when it last did."):
         row = connection.execute(
             "SELECT number, state, is_new FROM ask_promotion(%s, %s, %s, %s, %s)",
             (vault, fact, scope, claim, Jsonb(dict(gates))),
@@ -126,7 +129,7 @@ def decide_promotion(connection: HubConnection, number: int, approved: bool, rea
 
     Raise NotPermitted without the right to it, NotFound if the role sees no such promotion, and Refused if it was
     decided otherwise."""
-    with _Refusals():
+    with _Refusals("Only a promotion that waits, of a fact that is active, can be approved: see `clawmem org review`."):
         row = connection.execute("SELECT decide_promotion(%s, %s, %s)", (number, approved, reason)).fetchone()
     assert row is not None
     return str(row[0])
@@ -209,6 +212,9 @@ def readable_counts(connection: HubConnection) -> tuple[int, int]:
 class _Refusals:
     """Turn refusals of the hub's functions into errors with their words."""
 
+    def __init__(self, hint: str) -> None:
+        self._hint = hint
+
     def __enter__(self) -> None:
         return None
 
@@ -220,7 +226,4 @@ class _Refusals:
         sentence = f"{words[:1].upper()}{words[1:]}."
         if code == _NOT_THERE:
             raise NotFound(sentence, "`clawmem org review list` shows the promotions.") from None
-        raise Refused(
-            f"The organisation refused it: {words}.",
-            "The worker of the hub takes in new commits; `clawmem org status` shows when it last did.",
-        ) from None
+        raise Refused(f"The organisation refused it: {words}.", self._hint) from None

@@ -78,6 +78,14 @@ def by_ids(index: Index, fact_ids: Iterable[str]) -> dict[str, PlacedFact]:
     return found
 
 
+def by_prefix(index: Index, prefix: str) -> list[PlacedFact]:
+    """Return the facts whose ids begin with a text."""
+    rows = index.database.execute(
+        f"SELECT {FACT_COLUMNS} FROM fact WHERE id >= ? AND id < ? ORDER BY n", (prefix, prefix + "\U0010ffff")
+    )
+    return [fact_from_row(row) for row in rows]
+
+
 def all_facts(index: Index) -> Iterator[PlacedFact]:
     """Yield every fact of the vault."""
     return map(fact_from_row, index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n"))

@@ -73,4 +73,9 @@ def pulled_entity(entity: str) -> str:
 
 def holds_copies(entity: str) -> bool:
     """Return whether an entity is one of those that hold pulled facts."""
-    return entity.startswith(f"{PULLED}/")
+    return entity.lower().startswith(f"{PULLED}/")
+
+
+def is_source_of_copies(source: str) -> bool:
+    """Return whether a source is that of pulled facts."""
+    return source.strip().lower().startswith(_SOURCE)

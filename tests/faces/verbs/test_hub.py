@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from clawmem.errors import HubUnavailable
+from clawmem.index.hub.connect import HubAddress, connect
 from tests.conftest import Command, Result
 from tests.hub.hubs import PATH, WORKER, History, add, fact, items, make_worker, verified
 from tests.hub.server import OWNER, Database, database, empty_database, server
@@ -75,12 +78,15 @@ def test_what_goes_wrong_is_said_in_a_sentence_without_credentials(
         done = hub(clawmem, database, *words)
         assert (done.code, says in done.json["error"]["message"]) == (code, True), done
         assert secret not in done.out + done.err
+    given = hub(clawmem, database, "status", "--hub", f"postgresql://ada:{secret}@localhost/x")
+    assert given.json["error"]["message"] == "The address of the hub contains a password."
     down = clawmem("hub", "status", "--json", env={"CLAWMEM_HUB_URL": f"postgresql://ada:{secret}@127.0.0.1:1/x"})
     assert (down.code, down.json["error"]["code"]) == (1, "hub")
     assert secret not in down.out + down.err
     assert clawmem("hub", "status", "--json").json["error"]["message"] == "No hub is named."
     agent = hub(clawmem, database, "user", "add", "ann", "--scope", "organisation", CLAWMEM_AGENT="bot")
-    assert agent.json["error"]["code"] == "not_permitted"
+    assert agent.json["error"]["code"] == "not_permitted" and "who reads what" in agent.json["error"]["message"]
+    assert "for a worker" in hub(clawmem, database, "user", "add", OWNER, "--worker").json["error"]["hint"]
     with database.server.admin(database.name) as admin:
         admin.execute("INSERT INTO clawmem.migration VALUES (9999, 'later', '')")
     newer = hub(clawmem, database, "status")
@@ -88,6 +94,27 @@ def test_what_goes_wrong_is_said_in_a_sentence_without_credentials(
     assert "newer than this program" in newer.json["error"]["message"]
     refused = hub(clawmem, database, "init", database.url())
     assert "newer than this program" in refused.json["error"]["message"]
+
+
+def test_what_a_user_may_is_said_and_only_the_owner_changes_it(clawmem: Command, empty_database: Database) -> None:
+    def call(*words: str, role: str = OWNER) -> Result:
+        return clawmem("hub", *words, env={"CLAWMEM_HUB_URL": empty_database.url(role)})
+
+    assert call("init", empty_database.url(), "--org", "acme").code == call("org", "add", "globex").code == 0
+    add_rita = ("user", "add", "rita", "--scope", "organisation", "--org", "acme")
+    assert "rita may now read, promote in organisation\n" in call(*add_rita, "--may", "promote").out
+    assert "rita may now read in organisation; before: read, promote\n" in call(*add_rita).out
+    by_member = call(*add_rita, role="rita")
+    assert by_member.code == 1 and "rita does not own the hub" in by_member.err
+    assert "sees nothing of organisation" in call("user", "revoke", "rita").out
+    assert "has no rights at the hub, or not any more" in call("status", role="rita").err
+
+
+def test_a_silent_server_did_not_answer_in_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = HubAddress(f"postgresql://ada@127.0.0.1:{silent.getsockname()[1]}/x?sslmode=disable")
+        with pytest.raises(HubUnavailable, match="did not answer in time"):
+            connect(address, to_connect=2)
 
 
 def test_a_worker_goes_on_by_itself_also_after_the_hub_was_away(
