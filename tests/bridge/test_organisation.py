@@ -142,13 +142,24 @@ def test_a_pull_brings_read_only_copies(hub: Hub, ana: Member, ben: Member) -> N
 def test_a_changed_fact_changes_its_copy(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
     assert ben("org", "pull").code == 0
-    hub.as_owner(
-        'UPDATE fact SET record = record || \'{"fact": "The gateway listens on port 9."}\', claim = %s WHERE id = %s',
-        "The gateway listens on port 9.",
-        fact,
-    )
+    hub.as_owner('UPDATE fact SET record = record || \'{"tags": ["port"]}\' WHERE id = %s', fact)
     assert ben("org", "pull", "--json").data["changed"] == [fact]
-    assert "port 9" in ben("show", fact).out
+    assert ben("show", fact, "--json").data["fact"]["tags"] == ["port"]
+
+
+def test_another_statement_under_a_promoted_id_is_not_shared(hub: Hub, ana: Member, ben: Member) -> None:
+    fact = promoted(hub, ana)
+    assert ben("org", "pull").code == 0
+    (file,) = ana.root.glob("life/projects/gateway/items.json")
+    file.write_text(file.read_text().replace(PORT, "The gateway pays its invoices to Mallory."))
+    git = ["git", "-c", "user.name=ana", "-c", "user.email=ana@example.org", "commit", "--quiet", "--all", "-m", "x"]
+    subprocess.run(git, cwd=ana.root, env=ana.environment, check=True)
+    hub.take_in("alpha", "team-a", ana.root)
+    assert "Mallory" not in ben("org", "query", "gateway invoices").out
+    assert hub.as_role("ben", "SELECT id FROM fact") == []
+    assert ana("org", "status", "--json").data["promotions"] == []
+    assert ben("org", "pull", "--json").data["retracted"] == [fact]
+    assert "Mallory" not in ben("show", fact).out
 
 
 def test_what_was_retracted_here_is_withdrawn_there_and_retracted_in_copies(hub: Hub, ana: Member, ben: Member) -> None:

@@ -162,28 +162,44 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE certainty > 0 ORDER BY certainty DESC, vault
 $$;
 
--- A fact that its vault withdrew is shared with nobody, and its promotions are over. A deleted row says nothing: a worker
--- that follows a rewritten history deletes all rows of a vault and writes them again.
+-- A fact that ended in its vault, or that says something else now, is shared with nobody, and its promotions are over:
+-- nobody judged the new statement. A deleted row says nothing: a worker that follows a rewritten history deletes all rows
+-- of a vault and writes them again (`take_in_again` ends promotions then).
 CREATE FUNCTION clawmem.end_promotions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     one record;
+    why CONSTANT text := CASE
+        WHEN NEW.status = 'superseded' THEN 'its vault superseded the fact'
+        WHEN NEW.status = 'retracted' OR NEW.record -> 'metadata' ? 'redacted' THEN 'its vault withdrew the fact'
+        ELSE 'its vault changed the statement'
+    END;
 BEGIN
     FOR one IN
         SELECT p.seq, p.scope FROM clawmem.promotion p
         WHERE p.org = OLD.org AND p.vault = OLD.vault AND p.fact = OLD.id AND p.status IN ('pending', 'approved')
     LOOP
         UPDATE clawmem.promotion p
-        SET status = 'withdrawn', reason = 'its vault withdrew the fact', decided_at = now()
+        SET status = 'withdrawn', reason = why, decided_at = now()
         WHERE p.org = OLD.org AND p.seq = one.seq;
         PERFORM clawmem.share_fact(OLD.org, OLD.vault, OLD.id, one.scope, false);
     END LOOP;
     RETURN NULL;
 END $$;
 -- At the end of the transaction, so that the log has it behind what the transaction itself says.
-CREATE CONSTRAINT TRIGGER fact_is_retracted AFTER UPDATE ON clawmem.fact
+CREATE CONSTRAINT TRIGGER fact_ends AFTER UPDATE ON clawmem.fact
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-    WHEN (NEW.status = 'retracted' AND OLD.status IS DISTINCT FROM NEW.status OR NEW.record -> 'metadata' ? 'redacted')
+    WHEN (
+        NEW.status IN ('superseded', 'retracted') AND OLD.status IS DISTINCT FROM NEW.status
+        OR NEW.record -> 'metadata' ? 'redacted'
+        OR (NEW.entity, NEW.record ->> 'fact', NEW.record ->> 'subject', NEW.record ->> 'predicate',
+            NEW.record ->> 'object', NEW.record ->> 'relation_phrase', NEW.record ->> 'category',
+            NEW.record ->> 'valid_from', NEW.record ->> 'valid_to')
+        IS DISTINCT FROM
+           (OLD.entity, OLD.record ->> 'fact', OLD.record ->> 'subject', OLD.record ->> 'predicate',
+            OLD.record ->> 'object', OLD.record ->> 'relation_phrase', OLD.record ->> 'category',
+            OLD.record ->> 'valid_from', OLD.record ->> 'valid_to')
+    )
     EXECUTE FUNCTION clawmem.end_promotions();
 
 -- A request that waits, or that was rejected, is seen by the vault's scope, by who asked, and by those who may decide it.
