@@ -28,15 +28,15 @@ _VARIABLE, _PASSWORD = "CLAWMEM_HUB_URL", "CLAWMEM_HUB_USER_PASSWORD"
 _SHOWN = 20
 
 
-def init(call: Call, url: str, org: str | None, name: str | None, *, review: bool) -> Answer:
+def init(call: Call, url: str, org: str | None, name: str | None, *, review: bool, no_review: bool) -> Answer:
     """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing.
     URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files."""
     _check_operator(call)
-    address = hub_address(url)
+    address, reviewed = hub_address(url), _chosen_review(review, no_review)
 
     def act(hub: HubConnection) -> tuple[list[str], bool]:
         applied = [f"{one.number:04}_{one.name}" for one in migrate(hub)]
-        return applied, org is not None and operator.add_organisation(hub, org, name, review)
+        return applied, org is not None and operator.add_organisation(hub, org, name, reviewed)
 
     applied, made = ask(address, _LONG, act, checked=False)
     lines = [f"applied {one}" for one in applied] or ["the schema is up to date"]
@@ -45,12 +45,28 @@ def init(call: Call, url: str, org: str | None, name: str | None, *, review: boo
     return Answer(data, lines, is_report=True)
 
 
-def org(call: Call, action: str, name: str, title: str | None, hub: str | None, *, review: bool) -> Answer:
-    """Add an organisation, or change its title and whether promotions wait for a person (--review)."""
+def org(
+    call: Call, action: str, name: str, title: str | None, hub: str | None, *, review: bool, no_review: bool
+) -> Answer:
+    """Add an organisation, or change its title and whether promotions wait for a person. What is not named stays."""
     _check_operator(call, (_ADD, action))
-    made = _act(call, hub, lambda connection: operator.add_organisation(connection, name, title, review))
-    lines = [f"{'added' if made else 'updated'} the organisation {name}"]
-    return Answer({"org": name, "added": made, "review": review}, lines, is_report=True)
+    reviewed = _chosen_review(review, no_review)
+
+    def act(connection: HubConnection) -> tuple[bool, bool]:
+        made = operator.add_organisation(connection, name, title, reviewed)
+        return made, operator.has_review(connection, name)
+
+    made, waits = _act(call, hub, act)
+    how = "wait for a person" if waits else "are shared at once"
+    lines = [f"{'added' if made else 'updated'} the organisation {name}: promotions {how}"]
+    return Answer({"org": name, "added": made, "review": waits}, lines, is_report=True)
+
+
+def _chosen_review(review: bool, no_review: bool) -> bool | None:
+    """Return whether promotions shall wait for a person, or None to leave that as it is."""
+    if review and no_review:
+        raise InvalidInput("--review and --no-review contradict each other.", "Give one of them.")
+    return review if review or no_review else None
 
 
 def vault(
@@ -350,6 +366,7 @@ def _time(moment: datetime | None) -> str | None:
 _HUB = Parameter("hub", "The hub's address, or - (default: CLAWMEM_HUB_URL, else PG* variables).", ("--hub",), metavar="URL")  # fmt: skip # noqa: E501
 _ORG = Parameter("of_org", "The organisation; not needed if the hub has one only.", ("--org",), metavar="ORG")
 _REVIEW = Parameter("review", "Promotions wait until a person approves them.", ("--review",), bool, False)
+_NO_REVIEW = Parameter("no_review", "Promotions are shared at once.", ("--no-review",), bool, False)
 _SCOPE = Parameter("scope", "The scope: a team, a framework or the organisation.", ("--scope",), metavar="SCOPE")
 _ADD = Parameter("action", "add: add an organisation or change it.", required=True, choices=("add",))
 _ADD_OR_REMOVE = Parameter("action", "{choices}.", required=True, choices=("add", "remove"))
@@ -383,6 +400,7 @@ VERB = {
             Parameter("org", "Also add this organisation.", ("--org",), metavar="ORG"),
             Parameter("name", "Its full name.", ("--name",), metavar="TEXT"),
             _REVIEW,
+            _NO_REVIEW,
         ),
         {"applied": [str], "migration": int, "added": (str, None)},
         ("clawmem hub init - --org acme",),
@@ -395,6 +413,7 @@ VERB = {
             Parameter("title", "Its full name.", ("--name",), metavar="TEXT"),
             _HUB,
             _REVIEW,
+            _NO_REVIEW,
         ),
         {"org": str, "added": bool, "review": bool},
         ("clawmem hub org add acme --review",),

@@ -66,19 +66,29 @@ class HubState(NamedTuple):
     vaults: tuple[VaultState, ...]
 
 
-def add_organisation(connection: HubConnection, org: str, name: str | None, review: bool) -> bool:
+def add_organisation(connection: HubConnection, org: str, name: str | None, review: bool | None) -> bool:
     """Make an organisation with its partitions and its scope `organisation`. Return False if it was there already.
 
-    Then its name, if one is given, and whether promotions wait for a person are updated.
+    Then its name and whether promotions wait for a person are updated, each only if it is given. In a new organisation
+    promotions do not wait unless `review` says so.
     """
     _check(org, _ORG, "an organisation", "Use lower-case letters, digits and -, at most 40.")
-    found = connection.execute("SELECT clawmem.add_organisation(%s, %s, %s)", (org, name or org, review)).fetchone()
+    found = connection.execute(
+        "SELECT clawmem.add_organisation(%s, %s, %s)", (org, name or org, bool(review))
+    ).fetchone()
     if found == (True,):
         return True
     connection.execute(
-        "UPDATE clawmem.organisation SET name = coalesce(%s, name), review = %s WHERE org = %s", (name, review, org)
+        "UPDATE clawmem.organisation SET name = coalesce(%s, name), review = coalesce(%s, review) WHERE org = %s",
+        (name, review, org),
     )
     return False
+
+
+def has_review(connection: HubConnection, org: str) -> bool:
+    """Return whether promotions of an organisation wait for a person."""
+    found = connection.execute("SELECT review FROM clawmem.organisation WHERE org = %s", (org,)).fetchone()
+    return found == (True,)
 
 
 def chosen_organisation(connection: HubConnection, named: str | None) -> str:

@@ -60,6 +60,21 @@ def test_a_hub_from_init_to_a_redaction(
     assert call("vault", "remove", str(history.root), "--purge").data["emptied"] > 0
 
 
+def test_review_changes_only_when_asked_for(clawmem: Command, database: Database) -> None:
+    def reviews() -> bool:
+        return bool(hub(clawmem, database, "status").data["organisations"][0]["review"])
+
+    def add(*words: str) -> Result:
+        return hub(clawmem, database, "org", "add", "acme", *words)
+
+    assert add("--review").data == {"org": "acme", "added": False, "review": True}
+    assert add("--name", "Acme Inc.").data["review"]
+    assert hub(clawmem, database, "init", database.url(), "--org", "acme").code == 0 and reviews()
+    assert not add("--no-review").data["review"] and not reviews()
+    assert add("--review", "--no-review").code == 2
+    assert hub(clawmem, database, "init", database.url(), "--org", "acme", "--review").code == 0 and reviews()
+
+
 def test_what_goes_wrong_is_said_in_a_sentence_without_credentials(
     clawmem: Command, database: Database, tmp_path: Path
 ) -> None:
