@@ -10,7 +10,8 @@ CREATE UNIQUE INDEX promotion_in_force ON clawmem.promotion (org, vault, fact, s
 -- Facts are asked for by their id alone, too.
 CREATE INDEX fact_id ON clawmem.fact (org, id);
 
--- Ask to share a fact. `judged` is the statement that the gates judged: the hub must hold the same one.
+-- Ask to share a fact of a vault whose scope the role reads: who sees it by a promotion only cannot promote it further.
+-- `judged` is the statement that the gates judged: the hub must hold the same one.
 -- The answer is the promotion, its status, and whether it is new. A refusal is an exception with SQLSTATE P0001.
 CREATE FUNCTION clawmem.ask_promotion(of_vault text, of_fact text, in_scope text, judged text, verdicts jsonb)
 RETURNS TABLE (number bigint, state text, is_new boolean)
@@ -25,9 +26,11 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege';
     END IF;
     -- The vault first, as `share_fact` locks it: a worker must not change the fact meanwhile.
-    PERFORM FROM clawmem.vault v WHERE v.org = mine AND v.vault = of_vault FOR UPDATE;
-    SELECT f.* INTO held FROM clawmem.fact f
-    WHERE f.org = mine AND f.vault = of_vault AND f.id = of_fact AND f.scopes && clawmem.my_scopes();
+    PERFORM FROM clawmem.vault v
+    WHERE v.org = mine AND v.vault = of_vault AND v.vault = ANY (clawmem.my_vaults()) FOR UPDATE;
+    IF FOUND THEN
+        SELECT f.* INTO held FROM clawmem.fact f WHERE f.org = mine AND f.vault = of_vault AND f.id = of_fact;
+    END IF;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the hub has no fact % of this vault', of_fact USING ERRCODE = 'P0001';
     ELSIF held.status <> 'active' THEN
@@ -131,18 +134,25 @@ BEGIN
     RETURN withdrawn;
 END $$;
 
--- Which of some facts were redacted, for those who hold a copy: neither a row nor a text of others is shown.
+-- Which of some facts were redacted, for those who may hold a copy: facts of a vault whose scope the role reads, and
+-- those that were shared with one of its scopes at any time. Neither a row nor a text of others is shown.
 CREATE FUNCTION clawmem.redacted_among(of_vaults text[], of_facts text[]) RETURNS TABLE (vault text, fact text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT asked.vault, asked.fact FROM unnest(of_vaults, of_facts) AS asked (vault, fact)
-    WHERE EXISTS (
+    WHERE (
+        asked.vault = ANY ((SELECT clawmem.my_vaults())::text[]) OR EXISTS (
+            SELECT FROM clawmem.log l
+            WHERE l.org = clawmem.my_org() AND l.vault = asked.vault AND l.subject = asked.fact AND l.kind = 'shared'
+                AND l.body ->> 'scope' = ANY ((SELECT clawmem.my_scopes())::text[])
+        )
+    ) AND (EXISTS (
         SELECT FROM clawmem.log l
         WHERE l.org = clawmem.my_org() AND l.vault = asked.vault AND l.subject = asked.fact AND l.emptied
     ) OR EXISTS (
         SELECT FROM clawmem.fact f
         WHERE f.org = clawmem.my_org() AND f.vault = asked.vault AND f.id = asked.fact
             AND f.record -> 'metadata' ? 'redacted'
-    )
+    ))
 $$;
 
 -- Which vault at the hub the caller's own one is: the one with one of its addresses, whose head is one of its commits, or
