@@ -147,6 +147,24 @@ def test_a_changed_fact_changes_its_copy(hub: Hub, ana: Member, ben: Member) -> 
     assert ben("show", fact, "--json").data["fact"]["tags"] == ["port"]
 
 
+def test_a_redaction_here_is_refused_or_lasts(hub: Hub, ana: Member, ben: Member) -> None:
+    fact, other = promoted(hub, ana), promoted(hub, ana, "The gateway belongs to Peregrin Underhill.")
+    assert ben("org", "pull").code == 0
+    refused = ben("redact", fact, "--yes")
+    assert refused.code == 1 and "read-only here" in refused.err and "org disconnect --retract" in refused.err
+    # The words of a person may have to go at once, whoever has stored them.
+    assert ben("redact", "--pattern", "Peregrin Underhill", "--yes").code == 0
+    done = ben("org", "pull", "--json")
+    assert done.code == 0 and done.data["changed"] == []
+    assert done.data["refused"] == [{"fact": other, "reason": "it was redacted here"}]
+    assert "Peregrin" not in ben("show", other).out
+    assert ben("org", "disconnect", "--retract").code == 0
+    assert ben("redact", fact, "--yes").code == 0
+    assert ben("org", "connect", hub.url("ben")).code == 0
+    assert ben("org", "pull", "--json").data["changed"] == []
+    assert PORT not in ben("show", fact).out
+
+
 def test_another_statement_under_a_promoted_id_is_not_shared(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
     assert ben("org", "pull").code == 0
