@@ -131,6 +131,11 @@ def user(
         return _revoke(call, name, scope, of_org, hub)
     password = call.runtime.environment.get(_PASSWORD)
     if worker:
+        if scope is not None or may or of_org is not None:
+            raise InvalidInput(
+                "A worker has no scope, no rights and no organisation of its own: it reads every scope of the hub.",
+                "Leave out --scope, --may and --org, or leave out --worker for a user.",
+            )
         made = _act(call, hub, lambda connection: operator.add_worker(connection, name, password))
         lines = [f"{name} may take vaults in", *(["made the role"] if made else [])]
         return Answer({"user": name, "scopes": [], "made": made}, lines, is_report=True)
@@ -222,12 +227,13 @@ def status(call: Call, hub: str | None) -> Answer:
         }
         for one in state.organisations
     ]
-    data = {**state._asdict(), "organisations": organisations, "vaults": vaults}
+    data = {**state._asdict(), "workers": list(state.workers), "organisations": organisations, "vaults": vaults}
     vectors = "full text and vectors" if state.vectors else "full text; no vectors"
     lines = [
         f"PostgreSQL {state.server}, schema {state.migration:04}, {vectors},"
         f" {state.bytes / 1e6:.1f} MB, {counted(state.rows_in_log, 'row')} in the log"
     ]
+    lines += [f"workers: {', '.join(state.workers)}"] if state.workers else []
     for one in state.organisations:
         review = "; promotions wait for a person" if one.review else ""
         lines.append(f"{one.org} ({visible(one.name)}): {counted(one.waiting, 'promotion')} waiting{review}")
@@ -466,7 +472,7 @@ VERB = {
         status,
         (_HUB,),
         {
-            "migration": int, "server": str, "vectors": bool, "bytes": int, "rows_in_log": int,
+            "migration": int, "server": str, "vectors": bool, "bytes": int, "rows_in_log": int, "workers": [str],
             "organisations": [
                 {"org": str, "name": str, "review": bool, "scopes": [{"scope": str, "kind": str}],
                  "members": [{"user": str, "scope": str, "may": [str]}], "waiting": int}

@@ -55,13 +55,15 @@ class OrganisationState(NamedTuple):
 
 
 class HubState(NamedTuple):
-    """A hub: the version of its schema, its server, whether it has vectors, its size in bytes, and what is in it."""
+    """A hub: the version of its schema, its server, whether it has vectors, its size in bytes, the roles that take vaults
+    in, and what is in it."""
 
     migration: int
     server: str
     vectors: bool
     bytes: int
     rows_in_log: int
+    workers: tuple[str, ...]
     organisations: tuple[OrganisationState, ...]
     vaults: tuple[VaultState, ...]
 
@@ -283,7 +285,18 @@ def read_state(connection: HubConnection) -> HubState:
     ).fetchone()
     assert whole is not None
     migration, server, vectors, size, rows = whole
-    return HubState(migration, server, vectors, size, rows, tuple(orgs), tuple(vaults))
+    return HubState(migration, server, vectors, size, rows, _workers(connection), tuple(orgs), tuple(vaults))
+
+
+def _workers(connection: HubConnection) -> tuple[str, ...]:
+    """Return the login roles with the rights of a worker. The group is one of the server, not of a database."""
+    found = connection.execute(
+        "SELECT r.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member"
+        " WHERE m.roleid = (SELECT oid FROM pg_roles WHERE rolname = %s)"
+        " AND r.rolcanlogin AND pg_has_role(r.oid, m.roleid, 'USAGE') GROUP BY r.rolname ORDER BY r.rolname",
+        (WORKER,),
+    )
+    return tuple(str(role) for (role,) in found)
 
 
 def _ensure_role(connection: HubConnection, role: str, password: str | None) -> bool:

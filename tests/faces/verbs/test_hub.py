@@ -60,6 +60,15 @@ def test_a_hub_from_init_to_a_redaction(
     assert call("vault", "remove", str(history.root), "--purge").data["emptied"] > 0
 
 
+def test_a_worker_has_no_scope_and_status_lists_it(clawmem: Command, database: Database) -> None:
+    for more in (("--scope", "organisation"), ("--may", "promote"), ("--org", "acme")):
+        refused = hub(clawmem, database, "user", "add", "wanda", "--worker", *more)
+        assert refused.code == 2 and "A worker has no scope" in refused.json["error"]["message"], refused
+    assert hub(clawmem, database, "status").data["workers"] == []
+    assert hub(clawmem, database, "user", "add", "wanda", "--worker").code == 0
+    assert hub(clawmem, database, "status").data["workers"] == ["wanda"]
+
+
 def test_review_changes_only_when_asked_for(clawmem: Command, database: Database) -> None:
     def reviews() -> bool:
         return bool(hub(clawmem, database, "status").data["organisations"][0]["review"])
