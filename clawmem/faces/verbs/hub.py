@@ -86,14 +86,21 @@ def vault(
     if action == "add":
         return _add_vault(call, address, scope, kind, of_org, hub)
 
-    def act(connection: HubConnection) -> tuple[str, str, int]:
+    def act(connection: HubConnection) -> tuple[str, str, int, tuple[str, ...]]:
         org = operator.chosen_organisation(connection, of_org)
-        found, where = _named_vault(call, connection, org, address)
-        return found, where, operator.remove_vault(connection, org, found, purge)
+        found, where, of_scope = _named_vault(call, connection, org, address)
+        emptied = operator.remove_vault(connection, org, found, purge)
+        return found, where, emptied, operator.remove_unused_scopes(connection, org, [of_scope])
 
-    found, where, emptied = _act(call, hub, act)
+    found, where, emptied, unused = _act(call, hub, act)
     lines = [f"removed {found} ({where})", *([f"emptied {counted(emptied, 'row')} of the log"] if purge else [])]
-    return Answer({"vault": found, "address": where, "emptied": emptied}, lines, is_report=True)
+    lines += _unused_lines(unused)
+    data = {"vault": found, "address": where, "emptied": emptied, "new_scope": None, "removed_scopes": list(unused)}
+    return Answer(data, lines, is_report=True)
+
+
+def _unused_lines(scopes: tuple[str, ...]) -> list[str]:
+    return [f"removed the scope {one}, which nothing uses any more" for one in scopes]
 
 
 def _add_vault(
@@ -103,14 +110,16 @@ def _add_vault(
         raise InvalidInput("A vault needs a scope, whose members read it.", "Name one: --scope team-a.")
     checked = check_mirror_address(address, call.runtime.working_folder)
 
-    def act(connection: HubConnection) -> tuple[str, bool]:
+    def act(connection: HubConnection) -> tuple[str, bool, bool]:
         org = operator.chosen_organisation(connection, of_org)
-        operator.ensure_scope(connection, org, scope, kind)
-        return operator.add_vault(connection, org, checked, scope)
+        made_scope = operator.ensure_scope(connection, org, scope, kind)
+        return *operator.add_vault(connection, org, checked, scope), made_scope
 
-    made, is_new = _act(call, hub, act)
+    made, is_new, made_scope = _act(call, hub, act)
     lines = [f"{'added' if is_new else 'known already:'} {made} ({checked}), read by members of {scope}"]
-    return Answer({"vault": made, "address": checked, "emptied": 0}, lines, is_report=True)
+    lines += [f"new scope {scope} ({kind or operator.TEAM}), which has no members yet"] if made_scope else []
+    data = {"vault": made, "address": checked, "emptied": 0, "new_scope": scope if made_scope else None}
+    return Answer({**data, "removed_scopes": []}, lines, is_report=True)
 
 
 def user(
@@ -153,12 +162,13 @@ def user(
 
 
 def _revoke(call: Call, name: str, scope: str | None, of_org: str | None, hub: str | None) -> Answer:
-    def act(connection: HubConnection) -> tuple[str, ...]:
+    def act(connection: HubConnection) -> tuple[tuple[str, ...], tuple[str, ...]]:
         org = operator.chosen_organisation(connection, of_org)
-        return operator.revoke_user(connection, org, name, scope)
+        lost = operator.revoke_user(connection, org, name, scope)
+        return lost, operator.remove_unused_scopes(connection, org, lost)
 
-    lost = _act(call, hub, act)
-    lines = [f"{name} sees nothing of {', '.join(lost) or 'the organisation'} any more"]
+    lost, unused = _act(call, hub, act)
+    lines = [f"{name} sees nothing of {', '.join(lost) or 'the organisation'} any more", *_unused_lines(unused)]
     return Answer({"user": name, "scopes": list(lost), "made": False}, lines, is_report=True)
 
 
@@ -319,7 +329,7 @@ def state(call: Call, address: str, at: str | None, of_org: str | None, hub: str
 
     def act(connection: HubConnection) -> tuple[str | None, list[dict[str, Any]]]:
         org = operator.chosen_organisation(connection, of_org)
-        vault, _ = _named_vault(call, connection, org, address)
+        vault, _, _ = _named_vault(call, connection, org, address)
         fold = folded(scope_of(connection, org, vault), log_of(connection, org, vault, until))
         return fold.head(), list(fold.facts())
 
@@ -340,8 +350,8 @@ def _check_operator(call: Call, *chosen: tuple[Parameter, str | None]) -> None:
     check_person(call.runtime.caller(), "The operation of a hub")
 
 
-def _named_vault(call: Call, connection: HubConnection, org: str, named: str) -> tuple[str, str]:
-    """Return the id and the address of a vault of the hub by one of them; a folder may be given relative."""
+def _named_vault(call: Call, connection: HubConnection, org: str, named: str) -> tuple[str, str, str]:
+    """Return id, address and scope of a vault of the hub by its id or address; a folder may be given relative."""
     folder = call.runtime.working_folder / Path(named).expanduser()
     return operator.find_vault(connection, org, str(folder.resolve()) if folder.is_dir() else named)
 
@@ -435,7 +445,7 @@ VERB = {
             _HUB,
             Parameter("purge", "Also empty what the log has of it.", ("--purge",), bool, False),
         ),
-        {"vault": str, "address": str, "emptied": int},
+        {"vault": str, "address": str, "emptied": int, "new_scope": (str, None), "removed_scopes": [str]},
         ("clawmem hub vault add ~/.clawmem --scope team-a",),
     ),
     "user": Command(

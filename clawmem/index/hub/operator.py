@@ -119,6 +119,22 @@ def ensure_scope(connection: HubConnection, org: str, scope: str, kind: str | No
     return False
 
 
+def remove_unused_scopes(connection: HubConnection, org: str, scopes: Sequence[str]) -> tuple[str, ...]:
+    """Remove those of some scopes that no vault, no member and no promotion uses. Return them.
+
+    The scope `organisation` stays: everybody reads it.
+    """
+    found = connection.execute(
+        "DELETE FROM clawmem.scope s WHERE s.org = %s AND s.scope = ANY (%s) AND s.scope <> %s"
+        " AND NOT EXISTS (SELECT FROM clawmem.vault v WHERE (v.org, v.scope) = (s.org, s.scope))"
+        " AND NOT EXISTS (SELECT FROM clawmem.member m WHERE (m.org, m.scope) = (s.org, s.scope))"
+        " AND NOT EXISTS (SELECT FROM clawmem.promotion p WHERE (p.org, p.scope) = (s.org, s.scope)"
+        " AND p.status IN ('pending', 'approved')) RETURNING s.scope",
+        (org, list(scopes), ORGANISATION),
+    )
+    return tuple(sorted(str(scope) for (scope,) in found))
+
+
 def add_vault(connection: HubConnection, org: str, address: str, scope: str) -> tuple[str, bool]:
     """Add a vault by its address, with the scope whose members read it. Return its id, and False if it was there.
 
@@ -144,14 +160,14 @@ def vault_id(org: str, address: str) -> str:
     return f"vault_{sha256(f'{org} {address}'.encode()).hexdigest()[:12]}"
 
 
-def find_vault(connection: HubConnection, org: str, named: str) -> tuple[str, str]:
-    """Return the id and the address of a vault by one of them. Raise NotFound if there is none."""
+def find_vault(connection: HubConnection, org: str, named: str) -> tuple[str, str, str]:
+    """Return id, address and scope of a vault by its id or its address. Raise NotFound if there is none."""
     found = connection.execute(
-        "SELECT vault, address FROM clawmem.vault WHERE org = %s AND %s IN (vault, address)", (org, named)
+        "SELECT vault, address, scope FROM clawmem.vault WHERE org = %s AND %s IN (vault, address)", (org, named)
     ).fetchone()
     if found is None:
         raise NotFound(f"The hub has no vault '{named}' in {org}.", "`clawmem hub status` lists them.")
-    return found[0], found[1]
+    return found[0], found[1], found[2]
 
 
 def remove_vault(connection: HubConnection, org: str, vault: str, purge: bool) -> int:

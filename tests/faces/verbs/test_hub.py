@@ -69,6 +69,27 @@ def test_a_worker_has_no_scope_and_status_lists_it(clawmem: Command, database: D
     assert hub(clawmem, database, "status").data["workers"] == ["wanda"]
 
 
+def test_a_new_scope_is_named_and_one_that_nothing_uses_is_removed(
+    clawmem: Command, database: Database, history: History
+) -> None:
+    def scopes() -> list[str]:
+        return [one["scope"] for one in hub(clawmem, database, "status").data["organisations"][0]["scopes"]]
+
+    def vault(*words: str) -> Result:
+        return hub(clawmem, database, "vault", *words)
+
+    root = str(history.root)
+    shown = clawmem("hub", "vault", "add", root, "--scope", "taem-a", env={"CLAWMEM_HUB_URL": database.url()})
+    assert "new scope taem-a (team)" in shown.out
+    assert vault("add", root, "--scope", "taem-a").data["new_scope"] is None
+    assert vault("remove", root).data["removed_scopes"] == ["taem-a"] and scopes() == ["organisation"]
+    assert vault("add", root, "--scope", "team-a").data["new_scope"] == "team-a"
+    assert hub(clawmem, database, "user", "add", "ann", "--scope", "team-a").code == 0
+    assert vault("remove", root).data["removed_scopes"] == [] and "team-a" in scopes()
+    assert hub(clawmem, database, "user", "revoke", "ann").code == 0
+    assert scopes() == ["organisation"]
+
+
 def test_review_changes_only_when_asked_for(clawmem: Command, database: Database) -> None:
     def reviews() -> bool:
         return bool(hub(clawmem, database, "status").data["organisations"][0]["review"])
