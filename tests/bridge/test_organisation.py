@@ -147,6 +147,21 @@ def test_a_changed_fact_changes_its_copy(hub: Hub, ana: Member, ben: Member) -> 
     assert ben("show", fact, "--json").data["fact"]["tags"] == ["port"]
 
 
+def test_a_superseded_fact_is_promoted_no_more_and_waits_no_more(hub: Hub, ana: Member, ben: Member) -> None:
+    fact = promoted(hub, ana)
+    hub.review(True)
+    other = ana.keep("The gateway is red.")
+    hub.take_in("alpha", "team-a", ana.root)
+    assert ana("org", "promote", other).code == 0
+    assert ana("supersede", fact, "The gateway listens on port 9.").code == 0
+    assert ana("supersede", other, "The gateway is blue.").code == 0
+    hub.take_in("alpha", "team-a", ana.root)
+    assert ana("org", "status", "--json").data["promotions"] == []
+    assert ben("org", "review", "--json").data["promotions"] == []
+    ended = ben("org", "review", "--status", "withdrawn", "--json").data["promotions"]
+    assert {one["reason"] for one in ended} == {"its vault superseded the fact"} and len(ended) == 2
+
+
 def test_a_redaction_here_is_refused_or_lasts(hub: Hub, ana: Member, ben: Member) -> None:
     fact, other = promoted(hub, ana), promoted(hub, ana, "The gateway belongs to Peregrin Underhill.")
     assert ben("org", "pull").code == 0
@@ -176,6 +191,10 @@ def test_another_statement_under_a_promoted_id_is_not_shared(hub: Hub, ana: Memb
     assert "Mallory" not in ben("org", "query", "gateway invoices").out
     assert hub.as_role("ben", "SELECT id FROM fact") == []
     assert ana("org", "status", "--json").data["promotions"] == []
+    # A reviewer sees that it ended and why, not what the vault says now; who asked and reads the vault sees that, too.
+    (ended,) = ben("org", "review", "--status", "withdrawn", "--json").data["promotions"]
+    assert (ended["claim"], ended["reason"]) == ("", "its vault changed the statement")
+    assert "Mallory" in ana("org", "review", "--status", "withdrawn").out
     assert ben("org", "pull", "--json").data["retracted"] == [fact]
     assert "Mallory" not in ben("show", fact).out
 

@@ -55,8 +55,8 @@ class OrganisationState(NamedTuple):
 
 
 class HubState(NamedTuple):
-    """A hub: the version of its schema, its server, whether it has vectors, its size in bytes, the roles that take vaults
-    in, and what is in it."""
+    """A hub: the version of its schema, its server, whether it has vectors, its size in bytes, its workers' roles,
+    and what is in it."""
 
     migration: int
     server: str

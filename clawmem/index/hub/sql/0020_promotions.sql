@@ -57,15 +57,18 @@ BEGIN
 END $$;
 
 -- What a reviewer sees of the promotions into the scopes where the role may review, or promote itself. The statement of
--- a fact that is not shared yet is shown to those who decide about it.
+-- a fact that is not shared yet is shown to those who decide about it; after that, only to those who read the fact, since
+-- its vault may have changed it.
 CREATE FUNCTION clawmem.promotions_to_decide(wanted_status text)
 RETURNS TABLE (number bigint, vault text, fact text, scope text, state text, gates jsonb, reason text,
                asked_by text, asked_at timestamptz, entity text, claim text, author text, may_decide boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.seq, p.vault, p.fact, p.scope, p.status, p.gates, p.reason, p.asked_by, p.asked_at,
-           f.entity, f.claim, f.author, clawmem.may('review', p.scope)
+           CASE WHEN shown.it THEN f.entity ELSE '' END, CASE WHEN shown.it THEN f.claim ELSE '' END,
+           CASE WHEN shown.it THEN f.author ELSE '' END, clawmem.may('review', p.scope)
     FROM clawmem.promotion p
     JOIN clawmem.fact f ON f.org = p.org AND f.vault = p.vault AND f.id = p.fact
+    CROSS JOIN LATERAL (SELECT p.status IN ('pending', 'approved') OR f.scopes && clawmem.my_scopes()) AS shown (it)
     WHERE p.org = clawmem.my_org() AND p.status = wanted_status
         AND (clawmem.may('review', p.scope) OR p.asked_by = session_user)
     ORDER BY p.seq
