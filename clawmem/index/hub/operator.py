@@ -189,8 +189,8 @@ def remove_vault(connection: HubConnection, org: str, vault: str, purge: bool) -
         found = connection.execute("SELECT clawmem.empty_rewritten(%s, %s)", (org, vault)).fetchone()
         emptied = int(found[0]) if found else 0
     connection.execute(
-        "UPDATE clawmem.promotion SET status = 'withdrawn' WHERE org = %s AND vault = %s"
-        " AND status IN ('pending', 'approved')",
+        "UPDATE clawmem.promotion SET status = 'withdrawn', reason = 'the vault was removed'"
+        " WHERE org = %s AND vault = %s AND status IN ('pending', 'approved')",
         (org, vault),
     )
     connection.execute("DELETE FROM clawmem.vault WHERE org = %s AND vault = %s", (org, vault))
