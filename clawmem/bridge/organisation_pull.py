@@ -138,6 +138,9 @@ def plan_pull(
             refused.append((fact.id, reason))
             continue
         seen.add(fact.id)
+        if known and _is_redacted_here(found.fact, known.fact):
+            refused.append((fact.id, "it was redacted here"))
+            continue
         fresh = _with_own_fields(fact, known.fact) if known else fact
         if known is None or fresh != known.fact:
             kept.append(PlacedFact(fresh, known.entity if known else pulled_entity(found.entity)))
@@ -160,6 +163,15 @@ def _refusal(
         return f"the vault {found.vault} has another fact of that id"
     secret = next((match for text in _texts(fact) if (match := find_secret(text))), None)
     return f"it contains what looks like a credential ({secret.rule})" if secret else ""
+
+
+def _is_redacted_here(offered: Fact, known: Fact) -> bool:
+    """Return whether the words of a copy were redacted in this vault, and not at the origin."""
+    return _is_marked(known) and not _is_marked(offered) and _words(offered) != _words(known)
+
+
+def _is_marked(fact: Fact) -> bool:
+    return _REDACTED in (fact.metadata or {})
 
 
 def _texts(fact: Fact) -> list[str]:
@@ -236,7 +248,7 @@ def _to_redact(here: Mapping[str, PlacedFact], offered: _Offered) -> frozenset[s
     return frozenset(
         name
         for name, one in here.items()
-        if name in gone and _org(one.fact) == offered.org and _REDACTED not in (one.fact.metadata or {})
+        if name in gone and _org(one.fact) == offered.org and not _is_marked(one.fact)
     )
 
 

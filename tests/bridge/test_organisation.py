@@ -149,13 +149,61 @@ def test_a_pull_brings_read_only_copies(hub: Hub, ana: Member, ben: Member) -> N
 def test_a_changed_fact_changes_its_copy(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
     assert ben("org", "pull").code == 0
-    hub.as_owner(
-        'UPDATE fact SET record = record || \'{"fact": "The gateway listens on port 9."}\', claim = %s WHERE id = %s',
-        "The gateway listens on port 9.",
-        fact,
-    )
+    hub.as_owner('UPDATE fact SET record = record || \'{"tags": ["port"]}\' WHERE id = %s', fact)
     assert ben("org", "pull", "--json").data["changed"] == [fact]
-    assert "port 9" in ben("show", fact).out
+    assert ben("show", fact, "--json").data["fact"]["tags"] == ["port"]
+
+
+def test_a_superseded_fact_is_promoted_no_more_and_waits_no_more(hub: Hub, ana: Member, ben: Member) -> None:
+    fact = promoted(hub, ana)
+    hub.review(True)
+    other = ana.keep("The gateway is red.")
+    hub.take_in("alpha", "team-a", ana.root)
+    assert ana("org", "promote", other).code == 0
+    assert ana("supersede", fact, "The gateway listens on port 9.").code == 0
+    assert ana("supersede", other, "The gateway is blue.").code == 0
+    hub.take_in("alpha", "team-a", ana.root)
+    assert ana("org", "status", "--json").data["promotions"] == []
+    assert ben("org", "review", "--json").data["promotions"] == []
+    ended = ben("org", "review", "--status", "withdrawn", "--json").data["promotions"]
+    assert {one["reason"] for one in ended} == {"its vault superseded the fact"} and len(ended) == 2
+
+
+def test_a_redaction_here_is_refused_or_lasts(hub: Hub, ana: Member, ben: Member) -> None:
+    fact, other = promoted(hub, ana), promoted(hub, ana, "The gateway belongs to Peregrin Underhill.")
+    assert ben("org", "pull").code == 0
+    refused = ben("redact", fact, "--yes")
+    assert refused.code == 1 and "read-only here" in refused.err and "org disconnect --retract" in refused.err
+    # The words of a person may have to go at once, whoever has stored them.
+    assert ben("redact", "--pattern", "Peregrin Underhill", "--yes").code == 0
+    done = ben("org", "pull", "--json")
+    assert done.code == 0 and done.data["changed"] == []
+    assert done.data["refused"] == [{"fact": other, "reason": "it was redacted here"}]
+    assert "Peregrin" not in ben("show", other).out
+    assert ben("org", "disconnect", "--retract").code == 0
+    assert ben("redact", fact, "--yes").code == 0
+    assert ben("org", "connect", hub.url("ben")).code == 0
+    assert ben("org", "pull", "--json").data["changed"] == []
+    assert PORT not in ben("show", fact).out
+
+
+def test_another_statement_under_a_promoted_id_is_not_shared(hub: Hub, ana: Member, ben: Member) -> None:
+    fact = promoted(hub, ana)
+    assert ben("org", "pull").code == 0
+    (file,) = ana.root.glob("life/projects/gateway/items.json")
+    file.write_text(file.read_text().replace(PORT, "The gateway pays its invoices to Mallory."))
+    git = ["git", "-c", "user.name=ana", "-c", "user.email=ana@example.org", "commit", "--quiet", "--all", "-m", "x"]
+    subprocess.run(git, cwd=ana.root, env=ana.environment, check=True)
+    hub.take_in("alpha", "team-a", ana.root)
+    assert "Mallory" not in ben("org", "query", "gateway invoices").out
+    assert hub.as_role("ben", "SELECT id FROM fact") == []
+    assert ana("org", "status", "--json").data["promotions"] == []
+    # A reviewer sees that it ended and why, not what the vault says now; who asked and reads the vault sees that, too.
+    (ended,) = ben("org", "review", "--status", "withdrawn", "--json").data["promotions"]
+    assert (ended["claim"], ended["reason"]) == ("", "its vault changed the statement")
+    assert "Mallory" in ana("org", "review", "--status", "withdrawn").out
+    assert ben("org", "pull", "--json").data["retracted"] == [fact]
+    assert "Mallory" not in ben("show", fact).out
 
 
 def test_what_was_retracted_here_is_withdrawn_there_and_retracted_in_copies(hub: Hub, ana: Member, ben: Member) -> None:

@@ -67,6 +67,11 @@ def test_a_redacted_origin_retracts_first_and_the_mark_stays() -> None:
     ((copy, entity),) = here.kept
     marked = PlacedFact(copy._replace(metadata={**(copy.metadata or {}), "redacted": {"at": MOMENT}}), entity)
     assert plan(offered(), here=PullPlan(kept=(marked,))) == PullPlan()
+    # A redaction of this vault lasts; one of the origin is followed.
+    left = plan(offered(fact="The gateway is Peregrin's."), here=PullPlan(kept=(marked,)))
+    assert left == PullPlan(refused=(("fact_1", "it was redacted here"),))
+    there = offered(fact="[redacted]", metadata={"redacted": {"at": MOMENT}})
+    assert [one.fact.fact for one in plan(there, here=PullPlan(kept=(marked,))).kept] == ["[redacted]"]
 
 
 def test_what_cannot_be_taken_is_named() -> None:

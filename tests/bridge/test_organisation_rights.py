@@ -251,6 +251,28 @@ def test_only_a_promoter_promotes(world: World, role: str) -> None:
         assert any(words in refusal.err for words in ("refused", "no rights", "no member", "not know")), refusal
 
 
+def test_a_member_of_a_middle_scope_does_not_promote_the_fact_of_another_vault(world: World) -> None:
+    world.hub.member("middle", {"platform": (PROMOTE,), ORGANISATION: (PROMOTE,)})
+    fact, words = world.ids["a-platform"], FACTS["a-platform"][2]
+    assert world.hub.as_role("middle", "SELECT claim FROM fact WHERE id = %s", fact) == [(words,)]
+    with pytest.raises(psycopg.errors.RaiseException, match="has no fact"):
+        world.hub.as_role("middle", "SELECT * FROM ask_promotion('alpha', %s, 'organisation', %s, '{}')", fact, words)
+    assert world.hub.as_owner("SELECT scopes FROM fact WHERE id = %s", fact) == [(["team-a", "platform"],)]
+
+
+def test_what_was_redacted_is_told_only_to_those_who_could_read_it(world: World) -> None:
+    vaults, facts = [FACTS[name][0] for name in world.ids], list(world.ids.values())
+    database = world.hub.database
+    with database.server.admin(database.name) as admin, admin.transaction(force_rollback=True):
+        admin.execute('UPDATE clawmem.fact SET record = record || \'{"metadata": {"redacted": {}}}\'')
+        for role, (_, reads) in ROLES.items():
+            if role in OUTSIDE:
+                continue
+            admin.execute(f'SET LOCAL SESSION AUTHORIZATION "{role_name(role)}"')
+            found = admin.execute("SELECT fact FROM clawmem.redacted_among(%s, %s)", (vaults, facts)).fetchall()
+            assert world.named(found) == reads, role
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_only_a_reviewer_sees_what_waits_and_decides(world: World, role: str) -> None:
     member, number = world.members[role], world.pending

@@ -73,8 +73,9 @@ def test_what_was_redacted_is_gone_and_the_rest_stays(hub: Database, tmp_path: P
     assert found == [
         ("fact_1", "Jane likes tea.", ["team-a", "organisation"]),
         ("fact_3", "Bob rows.", ["team-a"]),
-        ("fact_4", "Again redacted.", ["team-a", "organisation"]),
+        ("fact_4", "Again redacted.", ["team-a"]),  # another statement than the one that was promoted
     ]
+    assert rows(hub, "SELECT status, reason FROM promotion") == [("withdrawn", "its vault changed or removed the fact")]
     # What the new history still says, the log of the old one keeps.
     kept = rows(hub, "SELECT subject, emptied FROM log WHERE kind = 'fact' AND epoch = 1 ORDER BY seq")
     assert kept == [("fact_1", False), ("fact_2", True), ("fact_3", False), ("fact_4", True)]

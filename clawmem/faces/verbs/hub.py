@@ -35,16 +35,16 @@ _NO_VECTORS = (
 )
 
 
-def init(call: Call, url: str, org: str | None, name: str | None, *, review: bool) -> Answer:
+def init(call: Call, url: str, org: str | None, name: str | None, *, review: bool, no_review: bool) -> Answer:
     """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing.
     URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files."""
     _check_operator(call)
-    address = hub_address(url)
+    address, reviewed = hub_address(url), _chosen_review(review, no_review)
 
     def act(hub: HubConnection) -> tuple[list[str], bool, bool]:
         applied = [f"{one.number:04}_{one.name}" for one in migrate(hub)]
         vectors = enable_vectors(hub)
-        return applied, vectors, org is not None and operator.add_organisation(hub, org, name, review)
+        return applied, vectors, org is not None and operator.add_organisation(hub, org, name, reviewed)
 
     applied, vectors, made = ask(address, _LONG, act, checked=False)
     lines = [f"applied {one}" for one in applied] or ["the schema is up to date"]
@@ -58,12 +58,28 @@ def init(call: Call, url: str, org: str | None, name: str | None, *, review: boo
     return Answer(data, lines, is_report=True, talk=() if vectors else (_NO_VECTORS,))
 
 
-def org(call: Call, action: str, name: str, title: str | None, hub: str | None, *, review: bool) -> Answer:
-    """Add an organisation, or change its title and whether promotions wait for a person (--review)."""
+def org(
+    call: Call, action: str, name: str, title: str | None, hub: str | None, *, review: bool, no_review: bool
+) -> Answer:
+    """Add an organisation, or change its title and whether promotions wait for a person. What is not named stays."""
     _check_operator(call, (_ADD, action))
-    made = _act(call, hub, lambda connection: operator.add_organisation(connection, name, title, review))
-    lines = [f"{'added' if made else 'updated'} the organisation {name}"]
-    return Answer({"org": name, "added": made, "review": review}, lines, is_report=True)
+    reviewed = _chosen_review(review, no_review)
+
+    def act(connection: HubConnection) -> tuple[bool, bool]:
+        made = operator.add_organisation(connection, name, title, reviewed)
+        return made, operator.has_review(connection, name)
+
+    made, waits = _act(call, hub, act)
+    how = "wait for a person" if waits else "are shared at once"
+    lines = [f"{'added' if made else 'updated'} the organisation {name}: promotions {how}"]
+    return Answer({"org": name, "added": made, "review": waits}, lines, is_report=True)
+
+
+def _chosen_review(review: bool, no_review: bool) -> bool | None:
+    """Return whether promotions shall wait for a person, or None to leave that as it is."""
+    if review and no_review:
+        raise InvalidInput("--review and --no-review contradict each other.", "Give one of them.")
+    return review if review or no_review else None
 
 
 def vault(
@@ -83,14 +99,21 @@ def vault(
     if action == "add":
         return _add_vault(call, address, scope, kind, of_org, hub)
 
-    def act(connection: HubConnection) -> tuple[str, str, int]:
+    def act(connection: HubConnection) -> tuple[str, str, int, tuple[str, ...]]:
         org = operator.chosen_organisation(connection, of_org)
-        found, where = _named_vault(call, connection, org, address)
-        return found, where, operator.remove_vault(connection, org, found, purge)
+        found, where, of_scope = _named_vault(call, connection, org, address)
+        emptied = operator.remove_vault(connection, org, found, purge)
+        return found, where, emptied, operator.remove_unused_scopes(connection, org, [of_scope])
 
-    found, where, emptied = _act(call, hub, act)
+    found, where, emptied, unused = _act(call, hub, act)
     lines = [f"removed {found} ({where})", *([f"emptied {counted(emptied, 'row')} of the log"] if purge else [])]
-    return Answer({"vault": found, "address": where, "emptied": emptied}, lines, is_report=True)
+    lines += _unused_lines(unused)
+    data = {"vault": found, "address": where, "emptied": emptied, "new_scope": None, "removed_scopes": list(unused)}
+    return Answer(data, lines, is_report=True)
+
+
+def _unused_lines(scopes: tuple[str, ...]) -> list[str]:
+    return [f"removed the scope {one}, which nothing uses any more" for one in scopes]
 
 
 def _add_vault(
@@ -100,14 +123,16 @@ def _add_vault(
         raise InvalidInput("A vault needs a scope, whose members read it.", "Name one: --scope team-a.")
     checked = check_mirror_address(address, call.runtime.working_folder)
 
-    def act(connection: HubConnection) -> tuple[str, bool]:
+    def act(connection: HubConnection) -> tuple[str, bool, bool]:
         org = operator.chosen_organisation(connection, of_org)
-        operator.ensure_scope(connection, org, scope, kind)
-        return operator.add_vault(connection, org, checked, scope)
+        made_scope = operator.ensure_scope(connection, org, scope, kind)
+        return *operator.add_vault(connection, org, checked, scope), made_scope
 
-    made, is_new = _act(call, hub, act)
+    made, is_new, made_scope = _act(call, hub, act)
     lines = [f"{'added' if is_new else 'known already:'} {made} ({checked}), read by members of {scope}"]
-    return Answer({"vault": made, "address": checked, "emptied": 0}, lines, is_report=True)
+    lines += [f"new scope {scope} ({kind or operator.TEAM}), which has no members yet"] if made_scope else []
+    data = {"vault": made, "address": checked, "emptied": 0, "new_scope": scope if made_scope else None}
+    return Answer({**data, "removed_scopes": []}, lines, is_report=True)
 
 
 def user(
@@ -129,6 +154,11 @@ def user(
         return _revoke(call, name, scope, of_org, hub)
     password = call.runtime.environment.get(_PASSWORD)
     if worker:
+        if scope is not None or may or of_org is not None:
+            raise InvalidInput(
+                "A worker has no scope, no rights and no organisation of its own: it reads every scope of the hub.",
+                "Leave out --scope, --may and --org, or leave out --worker for a user.",
+            )
         made = _act(call, hub, lambda connection: operator.add_worker(connection, name, password))
         lines = [f"{name} may take vaults in", *(["made the role"] if made else [])]
         return Answer({"user": name, "scopes": [], "made": made}, lines, is_report=True)
@@ -148,12 +178,13 @@ def user(
 
 
 def _revoke(call: Call, name: str, scope: str | None, of_org: str | None, hub: str | None) -> Answer:
-    def act(connection: HubConnection) -> tuple[str, ...]:
+    def act(connection: HubConnection) -> tuple[tuple[str, ...], tuple[str, ...]]:
         org = operator.chosen_organisation(connection, of_org or operator.organisation_of(connection, name))
-        return operator.revoke_user(connection, org, name, scope)
+        lost = operator.revoke_user(connection, org, name, scope)
+        return lost, operator.remove_unused_scopes(connection, org, lost)
 
-    lost = _act(call, hub, act)
-    lines = [f"{name} sees nothing of {', '.join(lost) or 'the organisation'} any more"]
+    lost, unused = _act(call, hub, act)
+    lines = [f"{name} sees nothing of {', '.join(lost) or 'the organisation'} any more", *_unused_lines(unused)]
     return Answer({"user": name, "scopes": list(lost), "made": False}, lines, is_report=True)
 
 
@@ -222,12 +253,13 @@ def status(call: Call, hub: str | None) -> Answer:
         }
         for one in state.organisations
     ]
-    data = {**state._asdict(), "organisations": organisations, "vaults": vaults}
+    data = {**state._asdict(), "workers": list(state.workers), "organisations": organisations, "vaults": vaults}
     vectors = "full text and vectors" if state.vectors else "full text; no vectors"
     lines = [
         f"PostgreSQL {state.server}, schema {state.migration:04}, {vectors},"
         f" {state.bytes / 1e6:.1f} MB, {counted(state.rows_in_log, 'row')} in the log"
     ]
+    lines += [f"workers: {', '.join(state.workers)}"] if state.workers else []
     for one in state.organisations:
         review = "; promotions wait for a person" if one.review else ""
         lines.append(f"{one.org} ({visible(one.name)}): {counted(one.waiting, 'promotion')} waiting{review}")
@@ -313,7 +345,7 @@ def state(call: Call, address: str, at: str | None, of_org: str | None, hub: str
 
     def act(connection: HubConnection) -> tuple[str | None, list[dict[str, Any]]]:
         org = operator.chosen_organisation(connection, of_org)
-        vault, _ = _named_vault(call, connection, org, address)
+        vault, _, _ = _named_vault(call, connection, org, address)
         fold = folded(scope_of(connection, org, vault), log_of(connection, org, vault, until))
         return fold.head(), list(fold.facts())
 
@@ -336,8 +368,8 @@ def _check_operator(call: Call, *chosen: tuple[Parameter, str | None]) -> None:
         )
 
 
-def _named_vault(call: Call, connection: HubConnection, org: str, named: str) -> tuple[str, str]:
-    """Return the id and the address of a vault of the hub by one of them; a folder may be given relative."""
+def _named_vault(call: Call, connection: HubConnection, org: str, named: str) -> tuple[str, str, str]:
+    """Return id, address and scope of a vault of the hub by its id or address; a folder may be given relative."""
     folder = call.runtime.working_folder / Path(named).expanduser()
     return operator.find_vault(connection, org, str(folder.resolve()) if folder.is_dir() else named)
 
@@ -368,6 +400,7 @@ def _time(moment: datetime | None) -> str | None:
 _HUB = Parameter("hub", "The hub's address, or - (default: CLAWMEM_HUB_URL, else PG* variables).", ("--hub",), metavar="URL")  # fmt: skip # noqa: E501
 _ORG = Parameter("of_org", "The organisation; not needed if the hub has one only.", ("--org",), metavar="ORG")
 _REVIEW = Parameter("review", "Promotions wait until a person approves them.", ("--review",), bool, False)
+_NO_REVIEW = Parameter("no_review", "Promotions are shared at once.", ("--no-review",), bool, False)
 _SCOPE = Parameter("scope", "The scope: a team, a framework or the organisation.", ("--scope",), metavar="SCOPE")
 _ADD = Parameter("action", "add: add an organisation or change it.", required=True, choices=("add",))
 _ADD_OR_REMOVE = Parameter("action", "{choices}.", required=True, choices=("add", "remove"))
@@ -401,6 +434,7 @@ VERB = {
             Parameter("org", "Also add this organisation.", ("--org",), metavar="ORG"),
             Parameter("name", "Its full name.", ("--name",), metavar="TEXT"),
             _REVIEW,
+            _NO_REVIEW,
         ),
         {"applied": [str], "migration": int, "vectors": bool, "added": (str, None)},
         ("clawmem hub init - --org acme",),
@@ -413,6 +447,7 @@ VERB = {
             Parameter("title", "Its full name.", ("--name",), metavar="TEXT"),
             _HUB,
             _REVIEW,
+            _NO_REVIEW,
         ),
         {"org": str, "added": bool, "review": bool},
         ("clawmem hub org add acme --review",),
@@ -428,7 +463,7 @@ VERB = {
             _HUB,
             Parameter("purge", "Also empty what the log has of it.", ("--purge",), bool, False),
         ),
-        {"vault": str, "address": str, "emptied": int},
+        {"vault": str, "address": str, "emptied": int, "new_scope": (str, None), "removed_scopes": [str]},
         ("clawmem hub vault add ~/.clawmem --scope team-a",),
     ),
     "user": Command(
@@ -465,7 +500,7 @@ VERB = {
         status,
         (_HUB,),
         {
-            "migration": int, "server": str, "vectors": bool, "bytes": int, "rows_in_log": int,
+            "migration": int, "server": str, "vectors": bool, "bytes": int, "rows_in_log": int, "workers": [str],
             "organisations": [
                 {"org": str, "name": str, "review": bool, "scopes": [{"scope": str, "kind": str}],
                  "members": [{"user": str, "scope": str, "may": [str]}], "waiting": int}

@@ -18,6 +18,7 @@ from clawmem.index.hub.rows import (
     FACT,
     FACT_GONE,
     REWRITTEN,
+    UNSHARED,
     LogRow,
     TakenCommit,
     fact_row,
@@ -36,6 +37,13 @@ _FACT_COLUMNS = (
 )
 # A vector is of the claim and the entity.
 _KEEP_VECTOR = ", embedding = CASE WHEN (f.claim, f.entity) = (excluded.claim, excluded.entity) THEN f.embedding END"
+# What a fact says. The trigger `fact_ends` compares the same.
+_STATEMENT = "entity, " + ", ".join(
+    f"record ->> '{key}'"
+    for key in (
+        "fact", "subject", "predicate", "object", "relation_phrase", "category", "valid_from", "valid_to"
+    )
+)  # fmt: skip
 _FACT_NAMES = [column.rpartition(" ")[0] for column in _FACT_COLUMNS.split(", ")]
 
 
@@ -122,15 +130,13 @@ def take_in(connection: HubConnection, row: VaultRow, batch: Batch) -> Written |
 def take_in_again(connection: HubConnection, row: VaultRow, head: str, batches: Iterable[Sequence[LogRow]]) -> Written | None:  # fmt: skip # noqa: E501
     """Replace everything of a vault by its rewritten history, in one transaction. Return None like `take_in`.
 
-    What the new history does not have is emptied in the log. Facts that were promoted stay so if they still exist.
+    What the new history does not have is emptied in the log. Facts that were promoted stay so if they still say the
+    same; the promotions of others end.
     """
     with connection.transaction():
         if not _locked_at(connection, row):
             return None
-        shared = connection.execute(
-            "SELECT id, scope, scopes FROM clawmem.fact WHERE org = %s AND vault = %s AND promoted",
-            (row.org, row.vault),
-        ).fetchall()
+        before = _asked_for(connection, row)
         clear_tables(connection, row.org, row.vault)
         row = row._replace(epoch=row.epoch + 1)
         connection.execute(
@@ -141,15 +147,52 @@ def take_in_again(connection: HubConnection, row: VaultRow, head: str, batches: 
         for batch in batches:
             done = _write(connection, row, batch)
             rows, facts = rows + done.rows, facts + done.facts
-        for fact_id, scope, scopes in shared:
-            for one in scopes:
-                if one != scope:
-                    connection.execute(
-                        "SELECT clawmem.share_fact(%s, %s, %s, %s, true)", (row.org, row.vault, fact_id, one)
-                    )
+        same = _same_statements(connection, row, before)
+        for fact_id, (scopes, _) in before.items():
+            for one in scopes if fact_id in same else ():
+                connection.execute(
+                    "SELECT clawmem.share_fact(%s, %s, %s, %s, true)", (row.org, row.vault, fact_id, one)
+                )
+        other = {fact_id: scopes for fact_id, (scopes, _) in before.items() if fact_id not in same}
+        _append(connection, row, [LogRow(UNSHARED, name, None, {"scope": one}) for name in other for one in other[name]])  # fmt: skip # noqa: E501
         connection.execute("SELECT clawmem.empty_rewritten(%s, %s)", (row.org, row.vault))
+        _withdraw(connection, row, list(other), "its vault changed or removed the fact")
         _finish(connection, row, head)
     return Written(rows, facts)
+
+
+_Asked = Mapping[str, tuple[Sequence[str], tuple[Any, ...]]]
+
+
+def _asked_for(connection: HubConnection, row: VaultRow) -> _Asked:
+    """Return the facts of a vault that were promoted or wait for it: the scopes that they were promoted to, and the
+    statement of each."""
+    found = connection.execute(
+        f"SELECT id, array_remove(scopes, scope), {_STATEMENT} FROM clawmem.fact f WHERE org = %s AND vault = %s"
+        " AND (promoted OR EXISTS (SELECT FROM clawmem.promotion p WHERE (p.org, p.vault, p.fact)"
+        " = (f.org, f.vault, f.id) AND p.status IN ('pending', 'approved')))",
+        (row.org, row.vault),
+    )
+    return {fact_id: (scopes, tuple(statement)) for fact_id, scopes, *statement in found}
+
+
+def _same_statements(connection: HubConnection, row: VaultRow, before: _Asked) -> set[str]:
+    """Return those of some facts that hold and say the same now."""
+    found = connection.execute(
+        f"SELECT id, {_STATEMENT} FROM clawmem.fact WHERE org = %s AND vault = %s AND id = ANY (%s)"
+        " AND status NOT IN ('superseded', 'retracted') AND NOT coalesce(record -> 'metadata' ? 'redacted', false)",
+        (row.org, row.vault, list(before)),
+    )
+    return {fact_id for fact_id, *statement in found if before[fact_id][1] == tuple(statement)}
+
+
+def _withdraw(connection: HubConnection, row: VaultRow, facts: Sequence[str], reason: str) -> None:
+    """End the promotions of facts whose rows in the tables are not shared any more."""
+    connection.execute(
+        "UPDATE clawmem.promotion SET status = 'withdrawn', reason = %s, decided_at = clock_timestamp()"
+        " WHERE org = %s AND vault = %s AND fact = ANY (%s) AND status IN ('pending', 'approved')",
+        (reason, row.org, row.vault, facts),
+    )
 
 
 def clear_tables(connection: HubConnection, org: str, vault: str) -> None:
@@ -295,11 +338,7 @@ def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple
     connection.execute(
         "DELETE FROM clawmem.link WHERE org = %s AND vault = %s AND fact = ANY (%s)", (row.org, row.vault, ids)
     )
-    connection.execute(
-        "UPDATE clawmem.promotion SET status = 'withdrawn', decided_at = clock_timestamp()"
-        " WHERE org = %s AND vault = %s AND fact = ANY (%s) AND status IN ('pending', 'approved')",
-        (row.org, row.vault, ids),
-    )
+    _withdraw(connection, row, ids, "its vault removed the fact")
 
 
 def _put_entities(connection: HubConnection, row: VaultRow, entities: Mapping[str, LogRow]) -> None:

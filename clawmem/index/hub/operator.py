@@ -55,30 +55,42 @@ class OrganisationState(NamedTuple):
 
 
 class HubState(NamedTuple):
-    """A hub: the version of its schema, its server, whether it has vectors, its size in bytes, and what is in it."""
+    """A hub: the version of its schema, its server, whether it has vectors, its size in bytes, its workers' roles,
+    and what is in it."""
 
     migration: int
     server: str
     vectors: bool
     bytes: int
     rows_in_log: int
+    workers: tuple[str, ...]
     organisations: tuple[OrganisationState, ...]
     vaults: tuple[VaultState, ...]
 
 
-def add_organisation(connection: HubConnection, org: str, name: str | None, review: bool) -> bool:
+def add_organisation(connection: HubConnection, org: str, name: str | None, review: bool | None) -> bool:
     """Make an organisation with its partitions and its scope `organisation`. Return False if it was there already.
 
-    Then its name, if one is given, and whether promotions wait for a person are updated.
+    Then its name and whether promotions wait for a person are updated, each only if it is given. In a new organisation
+    promotions do not wait unless `review` says so.
     """
     _check(org, _ORG, "an organisation", "Use lower-case letters, digits and -, at most 40.")
-    found = connection.execute("SELECT clawmem.add_organisation(%s, %s, %s)", (org, name or org, review)).fetchone()
+    found = connection.execute(
+        "SELECT clawmem.add_organisation(%s, %s, %s)", (org, name or org, bool(review))
+    ).fetchone()
     if found == (True,):
         return True
     connection.execute(
-        "UPDATE clawmem.organisation SET name = coalesce(%s, name), review = %s WHERE org = %s", (name, review, org)
+        "UPDATE clawmem.organisation SET name = coalesce(%s, name), review = coalesce(%s, review) WHERE org = %s",
+        (name, review, org),
     )
     return False
+
+
+def has_review(connection: HubConnection, org: str) -> bool:
+    """Return whether promotions of an organisation wait for a person."""
+    found = connection.execute("SELECT review FROM clawmem.organisation WHERE org = %s", (org,)).fetchone()
+    return found == (True,)
 
 
 def chosen_organisation(connection: HubConnection, named: str | None) -> str:
@@ -107,6 +119,22 @@ def ensure_scope(connection: HubConnection, org: str, scope: str, kind: str | No
     return False
 
 
+def remove_unused_scopes(connection: HubConnection, org: str, scopes: Sequence[str]) -> tuple[str, ...]:
+    """Remove those of some scopes that no vault, no member and no promotion uses. Return them.
+
+    The scope `organisation` stays: everybody reads it.
+    """
+    found = connection.execute(
+        "DELETE FROM clawmem.scope s WHERE s.org = %s AND s.scope = ANY (%s) AND s.scope <> %s"
+        " AND NOT EXISTS (SELECT FROM clawmem.vault v WHERE (v.org, v.scope) = (s.org, s.scope))"
+        " AND NOT EXISTS (SELECT FROM clawmem.member m WHERE (m.org, m.scope) = (s.org, s.scope))"
+        " AND NOT EXISTS (SELECT FROM clawmem.promotion p WHERE (p.org, p.scope) = (s.org, s.scope)"
+        " AND p.status IN ('pending', 'approved')) RETURNING s.scope",
+        (org, list(scopes), ORGANISATION),
+    )
+    return tuple(sorted(str(scope) for (scope,) in found))
+
+
 def add_vault(connection: HubConnection, org: str, address: str, scope: str) -> tuple[str, bool]:
     """Add a vault by its address, with the scope whose members read it. Return its id, and False if it was there.
 
@@ -132,14 +160,14 @@ def vault_id(org: str, address: str) -> str:
     return f"vault_{sha256(f'{org} {address}'.encode()).hexdigest()[:12]}"
 
 
-def find_vault(connection: HubConnection, org: str, named: str) -> tuple[str, str]:
-    """Return the id and the address of a vault by one of them. Raise NotFound if there is none."""
+def find_vault(connection: HubConnection, org: str, named: str) -> tuple[str, str, str]:
+    """Return id, address and scope of a vault by its id or its address. Raise NotFound if there is none."""
     found = connection.execute(
-        "SELECT vault, address FROM clawmem.vault WHERE org = %s AND %s IN (vault, address)", (org, named)
+        "SELECT vault, address, scope FROM clawmem.vault WHERE org = %s AND %s IN (vault, address)", (org, named)
     ).fetchone()
     if found is None:
         raise NotFound(f"The hub has no vault '{named}' in {org}.", "`clawmem hub status` lists them.")
-    return found[0], found[1]
+    return found[0], found[1], found[2]
 
 
 def remove_vault(connection: HubConnection, org: str, vault: str, purge: bool) -> int:
@@ -161,8 +189,8 @@ def remove_vault(connection: HubConnection, org: str, vault: str, purge: bool) -
         found = connection.execute("SELECT clawmem.empty_rewritten(%s, %s)", (org, vault)).fetchone()
         emptied = int(found[0]) if found else 0
     connection.execute(
-        "UPDATE clawmem.promotion SET status = 'withdrawn' WHERE org = %s AND vault = %s"
-        " AND status IN ('pending', 'approved')",
+        "UPDATE clawmem.promotion SET status = 'withdrawn', reason = 'the vault was removed'"
+        " WHERE org = %s AND vault = %s AND status IN ('pending', 'approved')",
         (org, vault),
     )
     connection.execute("DELETE FROM clawmem.vault WHERE org = %s AND vault = %s", (org, vault))
@@ -291,7 +319,18 @@ def read_state(connection: HubConnection) -> HubState:
     ).fetchone()
     assert whole is not None
     migration, server, vectors, size, rows = whole
-    return HubState(migration, server, vectors, size, rows, tuple(orgs), tuple(vaults))
+    return HubState(migration, server, vectors, size, rows, _workers(connection), tuple(orgs), tuple(vaults))
+
+
+def _workers(connection: HubConnection) -> tuple[str, ...]:
+    """Return the login roles with the rights of a worker. The group is one of the server, not of a database."""
+    found = connection.execute(
+        "SELECT r.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member"
+        " WHERE m.roleid = (SELECT oid FROM pg_roles WHERE rolname = %s)"
+        " AND r.rolcanlogin AND pg_has_role(r.oid, m.roleid, 'USAGE') GROUP BY r.rolname ORDER BY r.rolname",
+        (WORKER,),
+    )
+    return tuple(str(role) for (role,) in found)
 
 
 def _ensure_role(connection: HubConnection, role: str, password: str | None, what: str) -> bool:

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted, Unreadable
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused, Unreadable
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_from_event, find_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.evidence import find_event
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items, render_items
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.pulled import origin_of
 from clawmem.model.history.redaction import (
     RECORD,
     SHORTEST_REDACTION,
@@ -83,8 +84,8 @@ def redact(
 ) -> RedactResult:
     """Remove a secret from the history and from all files beside it, then search for it everywhere.
 
-    Raise NotPermitted for an agent, NotFound if nothing contains the text, and Refused or NeedsDecision if the
-    history cannot be rewritten completely.
+    Raise NotPermitted for an agent, NotFound if nothing contains the text, Refused for a pulled fact that is not
+    retracted, and Refused or NeedsDecision if the history cannot be rewritten completely.
     """
     if caller.agent:
         raise NotPermitted(
@@ -130,6 +131,12 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
         found = secrets_in([event.text])
     elif what.fact is not None:
         fact = find_fact(index, what.fact).fact
+        if fact.status != RETRACTED and (origin := origin_of(fact)) is not None:
+            raise Refused(
+                f"{fact.id} is a fact of the organisation {origin.org}, which is read-only here.",
+                "Ask the people of its vault to redact it; the next `clawmem org pull` follows. Or retract the copies"
+                " with `clawmem org disconnect --retract` and redact this one then.",
+            )
         found = secrets_in([fact.fact, fact.object, fact.subject, fact.source_text])
     else:
         raise InvalidInput(

@@ -63,6 +63,51 @@ def test_a_hub_from_init_to_a_redaction(
     assert call("vault", "remove", str(history.root), "--purge").data["emptied"] > 0
 
 
+def test_a_worker_has_no_scope_and_status_lists_it(clawmem: Command, database: Database) -> None:
+    for more in (("--scope", "organisation"), ("--may", "promote"), ("--org", "acme")):
+        refused = hub(clawmem, database, "user", "add", "wanda", "--worker", *more)
+        assert refused.code == 2 and "A worker has no scope" in refused.json["error"]["message"], refused
+    assert hub(clawmem, database, "status").data["workers"] == []
+    assert hub(clawmem, database, "user", "add", "wanda", "--worker").code == 0
+    assert hub(clawmem, database, "status").data["workers"] == ["wanda"]
+
+
+def test_a_new_scope_is_named_and_one_that_nothing_uses_is_removed(
+    clawmem: Command, database: Database, history: History
+) -> None:
+    def scopes() -> list[str]:
+        return [one["scope"] for one in hub(clawmem, database, "status").data["organisations"][0]["scopes"]]
+
+    def vault(*words: str) -> Result:
+        return hub(clawmem, database, "vault", *words)
+
+    root = str(history.root)
+    shown = clawmem("hub", "vault", "add", root, "--scope", "taem-a", env={"CLAWMEM_HUB_URL": database.url()})
+    assert "new scope taem-a (team)" in shown.out
+    assert vault("add", root, "--scope", "taem-a").data["new_scope"] is None
+    assert vault("remove", root).data["removed_scopes"] == ["taem-a"] and scopes() == ["organisation"]
+    assert vault("add", root, "--scope", "team-a").data["new_scope"] == "team-a"
+    assert hub(clawmem, database, "user", "add", "ann", "--scope", "team-a").code == 0
+    assert vault("remove", root).data["removed_scopes"] == [] and "team-a" in scopes()
+    assert hub(clawmem, database, "user", "revoke", "ann").code == 0
+    assert scopes() == ["organisation"]
+
+
+def test_review_changes_only_when_asked_for(clawmem: Command, database: Database) -> None:
+    def reviews() -> bool:
+        return bool(hub(clawmem, database, "status").data["organisations"][0]["review"])
+
+    def add(*words: str) -> Result:
+        return hub(clawmem, database, "org", "add", "acme", *words)
+
+    assert add("--review").data == {"org": "acme", "added": False, "review": True}
+    assert add("--name", "Acme Inc.").data["review"]
+    assert hub(clawmem, database, "init", database.url(), "--org", "acme").code == 0 and reviews()
+    assert not add("--no-review").data["review"] and not reviews()
+    assert add("--review", "--no-review").code == 2
+    assert hub(clawmem, database, "init", database.url(), "--org", "acme", "--review").code == 0 and reviews()
+
+
 def test_what_goes_wrong_is_said_in_a_sentence_without_credentials(
     clawmem: Command, database: Database, tmp_path: Path
 ) -> None:

@@ -49,7 +49,8 @@ BEGIN
     WHERE emptied_rows > 0;
     -- What the gates wrote about a fact may repeat it.
     UPDATE clawmem.promotion p
-    SET gates = '{}', reason = NULL,
+    SET gates = '{}',
+        reason = CASE WHEN f.id IS NULL AND p.status IN ('pending', 'approved') THEN 'its vault removed the fact' END,
         status = CASE WHEN f.id IS NULL AND p.status IN ('pending', 'approved') THEN 'withdrawn' ELSE p.status END
     FROM clawmem.promotion q LEFT JOIN clawmem.fact f ON f.org = q.org AND f.vault = q.vault AND f.id = q.fact
     WHERE p.org = of_org AND p.vault = of_vault AND q.org = p.org AND q.seq = p.seq;

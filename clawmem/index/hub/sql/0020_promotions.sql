@@ -10,7 +10,8 @@ CREATE UNIQUE INDEX promotion_in_force ON clawmem.promotion (org, vault, fact, s
 -- Facts are asked for by their id alone, too.
 CREATE INDEX fact_id ON clawmem.fact (org, id);
 
--- Ask to share a fact. `judged` is the statement that the gates judged: the hub must hold the same one.
+-- Ask to share a fact of a vault whose scope the role reads: who sees it by a promotion only cannot promote it further.
+-- `judged` is the statement that the gates judged: the hub must hold the same one.
 -- The answer is the promotion, its status, and whether it is new. A refusal is an exception with SQLSTATE P0001.
 CREATE FUNCTION clawmem.ask_promotion(of_vault text, of_fact text, in_scope text, judged text, verdicts jsonb)
 RETURNS TABLE (number bigint, state text, is_new boolean)
@@ -25,9 +26,11 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege';
     END IF;
     -- The vault first, as `share_fact` locks it: a worker must not change the fact meanwhile.
-    PERFORM FROM clawmem.vault v WHERE v.org = mine AND v.vault = of_vault FOR UPDATE;
-    SELECT f.* INTO held FROM clawmem.fact f
-    WHERE f.org = mine AND f.vault = of_vault AND f.id = of_fact AND f.scopes && clawmem.my_scopes();
+    PERFORM FROM clawmem.vault v
+    WHERE v.org = mine AND v.vault = of_vault AND v.vault = ANY (clawmem.my_vaults()) FOR UPDATE;
+    IF FOUND THEN
+        SELECT f.* INTO held FROM clawmem.fact f WHERE f.org = mine AND f.vault = of_vault AND f.id = of_fact;
+    END IF;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the hub has no fact % of this vault', of_fact USING ERRCODE = 'P0001';
     ELSIF held.status <> 'active' THEN
@@ -54,15 +57,18 @@ BEGIN
 END $$;
 
 -- What a reviewer sees of the promotions into the scopes where the role may review, or promote itself. The statement of
--- a fact that is not shared yet is shown to those who decide about it.
+-- a fact that is not shared yet is shown to those who decide about it; after that, only to those who read the fact, since
+-- its vault may have changed it.
 CREATE FUNCTION clawmem.promotions_to_decide(wanted_status text)
 RETURNS TABLE (number bigint, vault text, fact text, scope text, state text, gates jsonb, reason text,
                asked_by text, asked_at timestamptz, entity text, claim text, author text, may_decide boolean)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.seq, p.vault, p.fact, p.scope, p.status, p.gates, p.reason, p.asked_by, p.asked_at,
-           f.entity, f.claim, f.author, clawmem.may('review', p.scope)
+           CASE WHEN shown.it THEN f.entity ELSE '' END, CASE WHEN shown.it THEN f.claim ELSE '' END,
+           CASE WHEN shown.it THEN f.author ELSE '' END, clawmem.may('review', p.scope)
     FROM clawmem.promotion p
     JOIN clawmem.fact f ON f.org = p.org AND f.vault = p.vault AND f.id = p.fact
+    CROSS JOIN LATERAL (SELECT p.status IN ('pending', 'approved') OR f.scopes && clawmem.my_scopes()) AS shown (it)
     WHERE p.org = clawmem.my_org() AND p.status = wanted_status
         AND (clawmem.may('review', p.scope) OR p.asked_by = session_user)
     ORDER BY p.seq
@@ -131,18 +137,25 @@ BEGIN
     RETURN withdrawn;
 END $$;
 
--- Which of some facts were redacted, for those who hold a copy: neither a row nor a text of others is shown.
+-- Which of some facts were redacted, for those who may hold a copy: facts of a vault whose scope the role reads, and
+-- those that were shared with one of its scopes at any time. Neither a row nor a text of others is shown.
 CREATE FUNCTION clawmem.redacted_among(of_vaults text[], of_facts text[]) RETURNS TABLE (vault text, fact text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT asked.vault, asked.fact FROM unnest(of_vaults, of_facts) AS asked (vault, fact)
-    WHERE EXISTS (
+    WHERE (
+        asked.vault = ANY ((SELECT clawmem.my_vaults())::text[]) OR EXISTS (
+            SELECT FROM clawmem.log l
+            WHERE l.org = clawmem.my_org() AND l.vault = asked.vault AND l.subject = asked.fact AND l.kind = 'shared'
+                AND l.body ->> 'scope' = ANY ((SELECT clawmem.my_scopes())::text[])
+        )
+    ) AND (EXISTS (
         SELECT FROM clawmem.log l
         WHERE l.org = clawmem.my_org() AND l.vault = asked.vault AND l.subject = asked.fact AND l.emptied
     ) OR EXISTS (
         SELECT FROM clawmem.fact f
         WHERE f.org = clawmem.my_org() AND f.vault = asked.vault AND f.id = asked.fact
             AND f.record -> 'metadata' ? 'redacted'
-    )
+    ))
 $$;
 
 -- Which vault at the hub the caller's own one is: the one with one of its addresses, whose head is one of its commits, or
@@ -162,28 +175,44 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE certainty > 0 ORDER BY certainty DESC, vault
 $$;
 
--- A fact that its vault withdrew is shared with nobody, and its promotions are over. A deleted row says nothing: a worker
--- that follows a rewritten history deletes all rows of a vault and writes them again.
+-- A fact that ended in its vault, or that says something else now, is shared with nobody, and its promotions are over:
+-- nobody judged the new statement. A deleted row says nothing: a worker that follows a rewritten history deletes all rows
+-- of a vault and writes them again (`take_in_again` ends promotions then).
 CREATE FUNCTION clawmem.end_promotions() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     one record;
+    why CONSTANT text := CASE
+        WHEN NEW.status = 'superseded' THEN 'its vault superseded the fact'
+        WHEN NEW.status = 'retracted' OR NEW.record -> 'metadata' ? 'redacted' THEN 'its vault withdrew the fact'
+        ELSE 'its vault changed the statement'
+    END;
 BEGIN
     FOR one IN
         SELECT p.seq, p.scope FROM clawmem.promotion p
         WHERE p.org = OLD.org AND p.vault = OLD.vault AND p.fact = OLD.id AND p.status IN ('pending', 'approved')
     LOOP
         UPDATE clawmem.promotion p
-        SET status = 'withdrawn', reason = 'its vault withdrew the fact', decided_at = now()
+        SET status = 'withdrawn', reason = why, decided_at = now()
         WHERE p.org = OLD.org AND p.seq = one.seq;
         PERFORM clawmem.share_fact(OLD.org, OLD.vault, OLD.id, one.scope, false);
     END LOOP;
     RETURN NULL;
 END $$;
 -- At the end of the transaction, so that the log has it behind what the transaction itself says.
-CREATE CONSTRAINT TRIGGER fact_is_retracted AFTER UPDATE ON clawmem.fact
+CREATE CONSTRAINT TRIGGER fact_ends AFTER UPDATE ON clawmem.fact
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-    WHEN (NEW.status = 'retracted' AND OLD.status IS DISTINCT FROM NEW.status OR NEW.record -> 'metadata' ? 'redacted')
+    WHEN (
+        NEW.status IN ('superseded', 'retracted') AND OLD.status IS DISTINCT FROM NEW.status
+        OR NEW.record -> 'metadata' ? 'redacted'
+        OR (NEW.entity, NEW.record ->> 'fact', NEW.record ->> 'subject', NEW.record ->> 'predicate',
+            NEW.record ->> 'object', NEW.record ->> 'relation_phrase', NEW.record ->> 'category',
+            NEW.record ->> 'valid_from', NEW.record ->> 'valid_to')
+        IS DISTINCT FROM
+           (OLD.entity, OLD.record ->> 'fact', OLD.record ->> 'subject', OLD.record ->> 'predicate',
+            OLD.record ->> 'object', OLD.record ->> 'relation_phrase', OLD.record ->> 'category',
+            OLD.record ->> 'valid_from', OLD.record ->> 'valid_to')
+    )
     EXECUTE FUNCTION clawmem.end_promotions();
 
 -- A request that waits, or that was rejected, is seen by the vault's scope, by who asked, and by those who may decide it.
