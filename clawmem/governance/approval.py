@@ -17,7 +17,7 @@ from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import BESIDE, RETRACTED, Fact, FactLink
-from clawmem.model.facts.ids import FACT_PREFIX, new_fact_id
+from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, new_fact_id
 from clawmem.model.facts.trust import is_low_trust, statement_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
@@ -208,8 +208,12 @@ def _keeping(
 ) -> ApprovalPlan:
     """Return the decision of a conflict for one of its facts: the others were never true."""
     found = [one for one in targets if keep in (one.fact.id, one.fact.id.partition("_")[2])]
-    found = found or [one for one in targets if one.fact.id.startswith((keep, f"{FACT_PREFIX}{keep}"))]
+    exact = bool(found)
+    prefix = keep if keep.startswith(FACT_PREFIX) else f"{FACT_PREFIX}{keep}"
+    found = found or [one for one in targets if one.fact.id.startswith((keep, prefix))]
     kept = found[0] if len(found) == 1 else None
+    if kept is not None and not exact:
+        check_prefix(keep, keep if kept.fact.id.startswith(keep) else prefix, kept.fact.id, FACT_PREFIX)
     if kept is None:
         names = " or ".join(one.fact.id for one in targets)
         raise Refused(f"{keep} is no fact of this conflict.", f"Keep {names}." if names else "Reject the proposal.")
