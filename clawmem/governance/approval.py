@@ -83,7 +83,12 @@ def plan_approval(
     `beside` keeps the facts that the proposed fact contradicts. `keep` names the fact of a conflict that replaces the
     others. Raise Refused if the proposal no longer applies.
     """
-    if keep is not None and (beside or proposal.kind != "conflict" or proposal.does != SUPERSEDE):
+    if keep is not None and beside:
+        raise Refused(
+            "--keep and --beside cannot be combined: one keeps a single fact of the conflict, the other all of them.",
+            "Choose one of the two.",
+        )
+    if keep is not None and (proposal.kind != "conflict" or proposal.does != SUPERSEDE):
         raise Refused("Only in a conflict of facts can one of them be kept.", "Approve it without --keep.")
     if proposal.does == PREDICATE and proposal.entry:
         return _predicate(work, proposal.entry)

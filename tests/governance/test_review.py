@@ -343,6 +343,16 @@ def test_beside_is_for_contradictions_only(vault: Vault, caller: Caller) -> None
         approve(vault, one.id, caller, beside=True)
 
 
+def test_one_fact_and_all_facts_of_a_conflict_cannot_be_kept_together(
+    vault: Vault, caller: Caller, talk: Callable[..., None]
+) -> None:
+    talk("I was born in Oslo.", "I was born in Bergen.")
+    one = only(vault)
+    with pytest.raises(Refused, match="cannot be combined") as raised:
+        approve(vault, one.id, caller, beside=True, keep=one.targets[0].id)
+    assert raised.value.hint == "Choose one of the two."
+
+
 def test_show_gives_the_facts_as_they_stand(vault: Vault, caller: Caller) -> None:
     home = keep(vault, caller, "Dana lives in Leeds.")
     one = file(vault, caller, does=SUPERSEDE, targets=(*targets(home), ProposalTarget("fact_gone", "Dana lived.")))
