@@ -189,7 +189,7 @@ def test_the_text_of_a_proposal_cannot_act_on_the_terminal(decide: Decide, queue
         card = terminal.until("1 of 1  [")
         terminal.press("q")
         terminal.ended()
-    assert "does      add to projects/boat: \\u001b]0;title" in card
+    assert "does      adds: \\u001b]0;title" in card
     assert "\\u001b]0;title\\u0007\\u001b[2J[red]Boat[/red]\\u202e hidden\\u009b31m" in card
     assert {part[:1] for part in terminal.raw.split("\x1b")[1:]} == {"["}
     assert "\x1b[2J" not in terminal.raw and "\x9b" not in terminal.raw and "\x07" not in terminal.raw
