@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
@@ -209,9 +209,9 @@ def _actions(one: Proposal) -> Iterator[tuple[str, str]]:
         yield "evidence", f'"{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
 
 
-def action_lines(one: Proposal) -> Iterable[str]:
-    """What a proposal does, and the evidence of its fact, a line each."""
-    return Fields(_actions(one))
+def action_pairs(one: Proposal) -> Iterator[tuple[str, str]]:
+    """What a proposal does, and the evidence of its fact, each with its label."""
+    return _actions(one)
 
 
 _ID = Parameter("proposal", "The id of the proposal, or a unique prefix.", required=True, completes="proposal")
