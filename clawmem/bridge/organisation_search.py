@@ -14,6 +14,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import by_ids
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.ids import FACT_PREFIX, check_prefix
 from clawmem.model.facts.labels import change_labels
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.facts.trust import EXTERNAL
@@ -130,6 +131,7 @@ def find_in_organisation(vault: Vault, reference: str) -> tuple[str, HubFact]:
         )
     if len(exact) > 1:
         raise AmbiguousId(reference, [f"{one.fact.id} of {one.vault}" for one in exact])
+    check_prefix(reference, reference, exact[0].fact.id, FACT_PREFIX)
     return org, exact[0]
 
 

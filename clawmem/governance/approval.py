@@ -17,7 +17,7 @@ from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import BESIDE, RETRACTED, Fact, FactLink
-from clawmem.model.facts.ids import FACT_PREFIX, new_fact_id
+from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, new_fact_id
 from clawmem.model.facts.trust import is_low_trust, statement_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
@@ -83,7 +83,12 @@ def plan_approval(
     `beside` keeps the facts that the proposed fact contradicts. `keep` names the fact of a conflict that replaces the
     others. Raise Refused if the proposal no longer applies.
     """
-    if keep is not None and (beside or proposal.kind != "conflict" or proposal.does != SUPERSEDE):
+    if keep is not None and beside:
+        raise Refused(
+            "--keep and --beside cannot be combined: one keeps a single fact of the conflict, the other all of them.",
+            "Choose one of the two.",
+        )
+    if keep is not None and (proposal.kind != "conflict" or proposal.does != SUPERSEDE):
         raise Refused("Only in a conflict of facts can one of them be kept.", "Approve it without --keep.")
     if proposal.does == PREDICATE and proposal.entry:
         return _predicate(work, proposal.entry)
@@ -208,8 +213,12 @@ def _keeping(
 ) -> ApprovalPlan:
     """Return the decision of a conflict for one of its facts: the others were never true."""
     found = [one for one in targets if keep in (one.fact.id, one.fact.id.partition("_")[2])]
-    found = found or [one for one in targets if one.fact.id.startswith((keep, f"{FACT_PREFIX}{keep}"))]
+    exact = bool(found)
+    prefix = keep if keep.startswith(FACT_PREFIX) else f"{FACT_PREFIX}{keep}"
+    found = found or [one for one in targets if one.fact.id.startswith((keep, prefix))]
     kept = found[0] if len(found) == 1 else None
+    if kept is not None and not exact:
+        check_prefix(keep, keep if kept.fact.id.startswith(keep) else prefix, kept.fact.id, FACT_PREFIX)
     if kept is None:
         names = " or ".join(one.fact.id for one in targets)
         raise Refused(f"{keep} is no fact of this conflict.", f"Keep {names}." if names else "Reject the proposal.")

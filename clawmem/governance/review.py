@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
@@ -26,9 +26,10 @@ from clawmem.memory.review.proposals import (
 )
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
-from clawmem.model.facts.codec import fact_to_record
+from clawmem.model.facts.codec import fact_to_record, parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import bare
+from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.proposals.kinds import BY_KIND
@@ -37,6 +38,7 @@ from clawmem.model.proposals.proposal_file import proposal_to_record
 from clawmem.model.proposals.routes import read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
+from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import Event
 from clawmem.model.settings.acceptance import Acceptance
 from clawmem.vault.edits.adoption import user_identity
@@ -74,8 +76,8 @@ class OpenProposals(NamedTuple):
 
 
 class DecisionPreview(NamedTuple):
-    """What an approval would change: each fact before (None: it is new) and after, and where no fact changes, the text
-    of each file before and after."""
+    """What an approval would change: each fact before (None: it is new) and after, and the text of each other file
+    before and after."""
 
     facts: tuple[tuple[PlacedFact | None, PlacedFact], ...]
     texts: Mapping[str, tuple[str, str]]
@@ -163,11 +165,28 @@ def show_open(vault: Vault, first: int, most: int) -> OpenProposals:
 def preview(vault: Vault, proposal_id: str, caller: Caller, beside: bool = False) -> DecisionPreview:
     """Return what approving a proposal would change now. Nothing is written. Raise Refused as `approve` does."""
     with writing(vault, caller, "review", dry_run=True) as work:
-        plan = plan_approval(work, read_proposal(vault, proposal_id, work.read), None, beside)
+        proposal = read_proposal(vault, proposal_id, work.read)
+        plan = plan_approval(work, proposal, None, beside)
         before = by_ids(work.index, (one.fact.id for one in plan.facts))
-        facts = tuple((before.get(one.fact.id), one) for one in plan.facts)
-        texts = {} if facts else {path: (work.text(path), (data or b"").decode()) for path, data in plan.writes.items()}
-        return DecisionPreview(facts, texts)
+        facts = [(before.get(one.fact.id), one) for one in plan.facts]
+        decided = proposal._replace(status=APPROVED, decided=ReviewDecision("a person", stamp(caller.now)))
+        writes = with_effects(work, decided, plan).writes
+        if facts:  # the facts say what the plan itself writes
+            writes = {path: data for path, data in writes.items() if path not in plan.writes}
+        for path in [one for one in writes if file_kind(one) is ITEMS_FILE]:
+            facts += _changed_facts(work, path, writes.pop(path))
+        texts = {path: (work.text(path), (data or b"").decode()) for path, data in writes.items()}
+        return DecisionPreview(tuple(facts), texts)
+
+
+def _changed_facts(work: WriteScope, path: str, data: bytes | None) -> Iterator[tuple[PlacedFact | None, PlacedFact]]:
+    """Yield the facts that a new content of an `items.json` adds or changes, each before and after."""
+    entity = name_of_path(path) or path
+    before = {one.id: one for one in work.facts(entity)}
+    for fact in parse_items(data, path) if data is not None else ():
+        old = before.get(fact.id)
+        if old != fact:
+            yield PlacedFact(old, entity) if old else None, PlacedFact(fact, entity)
 
 
 def evidence(vault: Vault, proposal_id: str) -> tuple[CitedEvent, ...]:

@@ -1,5 +1,7 @@
 """Relate: extract triples from the words of remembered facts that have none, in one commit.
 
+Two facts whose triples contradict each other are a conflict: the same commit files the question for a person.
+
 Only facts since the last complete heartbeat are read, each once. A triple that was undone or removed manually is not
 added again.
 """
@@ -16,13 +18,18 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities, entity_names, facts_of
 from clawmem.index.tables.store import Index
 from clawmem.learning.rules.statement_triple import EntityNames, StatementTriple, triple_of
+from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
+from clawmem.model.facts.catalog import ASK
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.settling import Settlement
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.history.entry import trailer_pattern
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.text import counted
+from clawmem.model.proposals.proposal import proposal_path
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import name_of_path
@@ -63,7 +70,12 @@ def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = Fals
         writes, kept = apply_triples(work, by_entity)
         if not kept:
             return RelateResult(notices=work.notices)
-        return RelateResult(tuple(kept), work.commit([_change(writes, kept)])[-1], work.notices)
+        asked = conflicts_of_triples(work, kept)
+        change = _change(writes, kept)
+        for one in asked:
+            change = with_question(change, one)
+        notices = (*work.notices, *(f"{one.proposal.says}: {one.proposal.why}" for one in asked if one.proposal))
+        return RelateResult(tuple(kept), work.commit([change])[-1], notices)
 
 
 def _missing_triples(vault: Vault, index: Index, since: str | None) -> list[RelatedFact]:
@@ -186,6 +198,27 @@ def apply_triples(
             writes.update(items_write(entity, [changed.get(now.id, now) for now in facts]))
             kept += [PlacedFact(fact, entity) for fact in changed.values()]
     return writes, kept
+
+
+def conflicts_of_triples(work: WriteScope, kept: Sequence[PlacedFact]) -> list[ValueConflict]:
+    """Return the conflicts that the new triples of some facts show, each with the question for a person.
+
+    A fact without a triple states no value that `remember` could compare. The question proposes the fact of the
+    highest trust, and of these the latest. A question that was asked before, about the same facts, is not repeated."""
+    finder = RivalValueFinder(work)
+    new = {one.fact.id: one.fact for one in kept}
+    found: dict[str, ValueConflict] = {}
+    for fact, entity in kept:
+        known = [new.get(one.id, one) for one in work.facts(entity) if one.id != fact.id]
+        rivals = finder.find(fact, entity, known) if fact.is_current else ()
+        if not rivals:
+            continue
+        *others, best = sorted((*rivals, fact), key=lambda one: (trust_rank(one.trust), one.timestamp, one.id))
+        unsettled = Settlement(None, ASK, "the triples were read after both facts were stored")
+        asked = ask_about(work, best, entity, others, unsettled, finder.relation(fact))
+        if asked.proposal and work.read(proposal_path(asked.proposal.id)) is None:
+            found[asked.proposal.id] = asked
+    return list(found.values())
 
 
 def _change(writes: Mapping[str, bytes | None], kept: Sequence[PlacedFact]) -> Change:

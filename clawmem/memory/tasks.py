@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound
+from clawmem.model.facts.ids import check_prefix
 from clawmem.model.kinds import file_kind
 from clawmem.model.records.entity import slug
 from clawmem.model.records.task import FOLDER, Task, parse_task, task_path
@@ -33,7 +34,7 @@ def list_tasks(vault: Vault) -> TaskList:
 def find_task(vault: Vault, reference: str, exact: bool = False) -> Task:
     """Return the task with this slug, path or title, or unless `exact` with this unique beginning of a slug.
 
-    Raise NotFound, AmbiguousId, or Unreadable, which names line and key."""
+    Raise NotFound, AmbiguousId, or Unreadable, which names line and key, and InvalidInput for a short beginning."""
     names = _slugs(vault)
     wanted = reference.removeprefix(f"{FOLDER}/").removesuffix(".md")
     if wanted in names:
@@ -48,7 +49,7 @@ def find_task(vault: Vault, reference: str, exact: bool = False) -> Task:
         raise AmbiguousId(reference, matches)
     if not matches:
         raise NotFound(f"There is no task '{reference}'.", "`clawmem task list` shows them.")
-    return _read(vault, matches[0])
+    return _read(vault, matches[0] if titled else check_prefix(reference, slug(wanted), matches[0]))
 
 
 def _slugs(vault: Vault) -> list[str]:

@@ -413,7 +413,7 @@ def test_the_verb(clawmem: Command, vault: Vault, work: Path) -> None:
     assert clawmem("evaluate", "task", "paint", "--work", str(work)).code == 4
     assert clawmem("--json", "evaluate", "paint", f"--work={work}").data["proposal"] == done.data["proposal"]
     shown = clawmem("review", "show", done.data["proposal"]).out
-    assert "approving closes the task as done" in shown and "task      paint\n" in shown
+    assert "closes the task as done" in shown and "task      paint\n" in shown
     assert "\nevaluation eval_" in shown and "\nwork      boat\n" in shown
     assert clawmem("task", "close", "paint").code == 0
     report = clawmem("evaluate", "alignment", "--json").data

@@ -206,7 +206,7 @@ def test_a_decision_is_made_once(vault: Vault, caller: Caller) -> None:
 def test_an_untrusted_fact_is_added_where_its_subject_lives(vault: Vault, caller: Caller) -> None:
     made = fact("Dana sails on Sundays.", subject="Dana", trust="external", valid_from="2026-05-01")
     file(vault, caller, fact=made, entity="areas/people/dana", title="Dana Moe")
-    done = approve(vault, "prop_0", caller)
+    done = approve(vault, "prop_0000", caller)
     (placed,) = done.facts
     assert (placed.entity, placed.fact.trust, placed.fact.valid_from) == ("areas/people/dana", "external", "2026-05-01")
     assert "Dana Moe" in (vault.read_text("life/areas/people/dana/summary.md") or "")
@@ -221,17 +221,17 @@ def test_update_merge_and_end_close_what_they_replace(vault: Vault, caller: Call
     said = {"said_at": "2026-11-10T08:00:00Z"}
     porto = fact("Dana lives in Porto.", subject="Dana", predicate="lives_in", object="Porto", metadata=said)
     file(vault, caller, kind="conflict", does=SUPERSEDE, fact=porto, targets=targets(home))
-    done = approve(vault, "prop_0", caller)
+    done = approve(vault, "prop_0000", caller)
     new, old = (one.fact for one in done.facts)
     assert (old.valid_to, new.valid_from) == ("2026-11-10", "2026-11-10")
     assert [one.type for one in new.links] == ["supersedes"]
     tea, milk = keep(vault, caller, "Dana likes tea."), keep(vault, caller, "Dana takes milk.")
     file(vault, caller, does=MERGE, fact=fact("Dana likes tea with milk."), targets=targets(tea, milk))
-    done = approve(vault, "prop_0", caller)
+    done = approve(vault, "prop_0000", caller)
     assert done.outcome == ("merged", "merged", "merged")
     assert [(one.type, one.to) for one in done.facts[0].fact.links] == [("merges", tea.id), ("merges", milk.id)]
     file(vault, caller, does=END, fact=fact("Dana left Porto."), targets=targets(new))
-    done = approve(vault, "prop_0", caller)
+    done = approve(vault, "prop_0000", caller)
     assert done.outcome == ("added", "updated")
     assert (done.facts[1].fact.status, done.facts[1].fact.valid_to) == ("superseded", "2026-11-21")
     assert sound(vault, caller)
@@ -242,7 +242,7 @@ def test_update_merge_and_end_close_what_they_replace(vault: Vault, caller: Call
 def test_retract_withdraws_with_the_reason(vault: Vault, caller: Caller) -> None:
     known = keep(vault, caller, "Dana sails.")
     file(vault, caller, kind="guardrail", does=RETRACT, fact=None, targets=targets(known), says="Withdraw it.")
-    done = approve(vault, "prop_0", caller)
+    done = approve(vault, "prop_0000", caller)
     assert done.outcome == ("retracted",)
     gone = facts_of(vault)["Dana sails."]
     assert (gone.status, (gone.metadata or {})["retracted"]["reason"]) == ("retracted", "Not trusted.")
@@ -253,7 +253,7 @@ def test_retract_withdraws_with_the_reason(vault: Vault, caller: Caller) -> None
 def test_a_line_goes_to_the_end_of_its_page(vault: Vault, caller: Caller) -> None:
     before = vault.read_text("MEMORY.md") or ""
     file(vault, caller, kind="tacit", does=LINE, fact=None, entity=None, line=PageLine("MEMORY.md", "- Be brief."))
-    done = approve(vault, "prop_0", caller)
+    done = approve(vault, "prop_0000", caller)
     assert vault.read_text("MEMORY.md") == f"{before}- Be brief.\n"
     undo(vault, done.commit or "", caller)
     assert vault.read_text("MEMORY.md") == before
@@ -343,6 +343,16 @@ def test_beside_is_for_contradictions_only(vault: Vault, caller: Caller) -> None
         approve(vault, one.id, caller, beside=True)
 
 
+def test_one_fact_and_all_facts_of_a_conflict_cannot_be_kept_together(
+    vault: Vault, caller: Caller, talk: Callable[..., None]
+) -> None:
+    talk("I was born in Oslo.", "I was born in Bergen.")
+    one = only(vault)
+    with pytest.raises(Refused, match="cannot be combined") as raised:
+        approve(vault, one.id, caller, beside=True, keep=one.targets[0].id)
+    assert raised.value.hint == "Choose one of the two."
+
+
 def test_show_gives_the_facts_as_they_stand(vault: Vault, caller: Caller) -> None:
     home = keep(vault, caller, "Dana lives in Leeds.")
     one = file(vault, caller, does=SUPERSEDE, targets=(*targets(home), ProposalTarget("fact_gone", "Dana lived.")))
@@ -365,7 +375,7 @@ def test_a_new_entity_is_made_on_approval_only(vault: Vault, caller: Caller) -> 
     index = open_index(vault)
     assert "projects/boat" not in entity_names(index)
     index.close()
-    approve(vault, "prop_0", caller)
+    approve(vault, "prop_0000", caller)
     assert "The boat" in (vault.read_text("life/projects/boat/summary.md") or "")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.governance.review import approve
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
@@ -20,6 +21,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
+from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record
@@ -197,3 +199,34 @@ def test_keeping_a_fact_loads_none_of_this() -> None:
     code = f"import sys, {modules}; print('clawmem.learning' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "False\n"
+
+
+def test_a_conflict_that_only_the_triples_show_asks_a_person(vault: Vault, caller: Caller) -> None:
+    """`remember` cannot compare these: neither fact has a triple yet. The question is for the more trusted fact."""
+    (kept,) = keep(vault, caller, "The harbour database is PostgreSQL 16.", entity="projects/harbour")
+    (web,) = keep(
+        vault,
+        caller._replace(now=caller.now + timedelta(hours=1)),
+        "The harbour database is MySQL.",
+        entity="projects/harbour",
+        trust="external",
+        source="web:evil.example",
+    )
+    done = relate(vault, caller, None)
+    (asked,) = read_proposals(vault).open
+    assert (asked.kind, asked.does, {one.id for one in asked.targets}) == ("conflict", "supersede", {kept.id, web.id})
+    assert asked.fact is not None and asked.fact.fact == kept.fact
+    assert any(asked.says in one for one in done.notices)
+    approve(vault, asked.id, caller)
+    assert {one.fact: one.status for one in facts(vault).values()} == {kept.fact: "active", web.fact: "superseded"}
+
+
+def test_a_conflict_that_the_triples_show_is_asked_about_once(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, "The harbour database is PostgreSQL 16.", entity="projects/harbour")
+    keep(vault, caller, "The harbour database is MySQL.", entity="projects/harbour")
+    before = vault.git.run("rev-parse", "HEAD").decode().strip()
+    relate(vault, caller, None)
+    (asked,) = read_proposals(vault).open
+    approve(vault, asked.id, caller, beside=True)
+    relate(vault, caller, before)
+    assert not read_proposals(vault).open

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from clawmem.errors import InvalidInput, NotPermitted, Refused
-from clawmem.governance.review import approve, list_proposals, reject
+from clawmem.governance.review import approve, list_proposals, preview, reject
 from clawmem.heartbeat.loop import due_steps
 from clawmem.memory.entities.entities import create_entity, rename_entity
 from clawmem.memory.entities.joining import merge_entities
@@ -16,6 +16,7 @@ from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.memory.facts.revoke import RevokeOrigin, revoke
 from clawmem.memory.health.configure import change_setting
 from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.proposals.action_words import action_words
 from clawmem.model.proposals.proposal import OPEN, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
@@ -193,6 +194,11 @@ def test_an_approval_unlinks_what_leads_nowhere(vault: Vault, caller: Caller) ->
     add(vault, caller, "Jane prefers tea.")
     write(vault, "wiki/trip.md", "See [[jane]] and [[Nowhere|the place]].\n")
     proposal = only(vault, curate(vault, caller), "dead-link")
+    assert action_words(proposal) == "removes the link 'Nowhere' in wiki/trip.md; its words stay"
+    before = read(vault, "wiki/trip.md")
+    shown = preview(vault, proposal.id, caller)
+    assert shown.texts == {"wiki/trip.md": (before, "See [[jane]] and the place.\n")}
+    assert read(vault, "wiki/trip.md") == before
     approve(vault, proposal.id, caller)
     assert read(vault, "wiki/trip.md") == "See [[jane]] and the place.\n"
     assert check_pages(vault).dead == ()

@@ -7,16 +7,19 @@ control characters escaped, and is never read as markup.
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from difflib import unified_diff
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 from clawmem.errors import DONE, INTERRUPTED, ClawmemError, NotPermitted, Refused
 from clawmem.faces.cli.keys import END, TerminalClosed, closing, read_key, undivided
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.past import minute
-from clawmem.faces.verbs.review import action_lines
+from clawmem.faces.verbs.review import action_pairs
 from clawmem.faces.verbs.table import load
 from clawmem.governance.review import CitedEvent, ProposalDetails, evidence, list_proposals, present, preview
 from clawmem.index.search.lookup import PlacedFact
@@ -27,6 +30,9 @@ from clawmem.runtime import Runtime
 
 _BOLD, _DIM, _RED, _GREEN, _CYAN = "1", "2", "31", "32", "36"
 _AROUND = 200
+# Columns of the labels of a proposal, and the narrowest terminal on which lines are wrapped.
+_LABEL, _NARROWEST = 9, 20
+_LABELLED = re.compile(r"\w+ {2,}|[-+] | {2,}\S {2}| +")
 
 
 class Key(NamedTuple):
@@ -114,8 +120,8 @@ class Walk:
 
     def say(self, text: str, style: str = "") -> None:
         """Print a line. Whatever the text is, it only shows as text."""
-        text = visible(text)
-        self._draw(f"{text}\n" if self._plain or not style else f"\x1b[{style}m{text}\x1b[0m\n")
+        for line in _wrapped(visible(text), _columns()):
+            self._draw(f"{line}\n" if self._plain or not style else f"\x1b[{style}m{line}\x1b[0m\n")
 
     def _ask(self) -> bool:
         """Ask about the proposal at the place. Return False when the person quits."""
@@ -259,6 +265,26 @@ class Walk:
             raise TerminalClosed from None
 
 
+def _columns() -> int:
+    """Return the width of the terminal, or 0 if it does not say."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 0
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    """Return a line as lines of at most so many columns, the later ones below what is behind the label of the first.
+
+    A word that is too long stays whole, so that it can be copied."""
+    if columns < _NARROWEST or len(text) <= columns:
+        return [text]
+    label = _LABELLED.match(text)
+    indent = " " * (min(label.end(), columns // 2) if label else 0)
+    lines = wrap(text, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return lines or [text]
+
+
 def _approve(walk: Walk) -> None:
     walk.decide("review approve")
 
@@ -369,10 +395,11 @@ def _card(shown: ProposalDetails) -> Iterator[str]:
     yield one_line(one.says)
     place = f" about {one.entity}" if one.entity else ""
     yield f"{one.kind}{place}, {minute(one.created)}" + (f", for {one.agent}" if one.agent else "")
-    yield f"why       {one_line(one.why)}"
-    yield from (line.replace("\n", " ") for line in action_lines(one))
-    for target in shown.targets:
-        yield f"now       {fact_line(target.fact, target.entity)}"
+    now = (("now", fact_line(target.fact, target.entity)) for target in shown.targets)
+    pairs = [("why", one.why), *action_pairs(one), *now]
+    width = max(_LABEL, *(len(label) for label, _ in pairs))
+    for label, value in pairs:
+        yield f"{label:<{width}} {one_line(value)}"
 
 
 def _changed(before: PlacedFact | None, after: PlacedFact) -> Iterator[str]:

@@ -9,7 +9,7 @@ from clawmem.faces.parts.command import Answer
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
-from clawmem.model.proposals.quarantine import quarantined_event
+from clawmem.model.proposals.quarantine import quarantine_reason, quarantined_event
 from clawmem.model.records.event import trust_limit
 
 if TYPE_CHECKING:
@@ -65,9 +65,8 @@ def event_warning(event: Event, is_order: bool | None = None) -> str:
     `is_order` says whether it reads as an order; if it is None, the text is checked.
     """
     remarks = [OUTSIDE_WARNING] if trust_limit(event) == EXTERNAL else []
-    remarks += (
-        ["quarantined: it reads as an order"] if (quarantined_event(event) if is_order is None else is_order) else []
-    )
+    if quarantined_event(event) if is_order is None else is_order:
+        remarks.append(f"quarantined: {quarantine_reason(event)}")
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 

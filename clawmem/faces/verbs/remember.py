@@ -88,7 +88,7 @@ def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
     for number, record in json_lines(text):
         given: dict[str, Any] = {"entity": entity, **record} if entity else record
         try:
-            drafts.append(draft_from_record(given, now))
+            drafts.append(draft_from_record(given, now)._replace(line=number))
         except ClawmemError as problem:
             raise InvalidInput(f"Line {number}: {problem.message}", problem.hint or "Nothing was stored.") from None
     return drafts

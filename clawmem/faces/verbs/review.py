@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
@@ -20,6 +20,7 @@ from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.pages.guardrail_page import agents_of
+from clawmem.model.proposals.action_words import action_words
 from clawmem.model.proposals.kinds import KINDS, PROPOSAL_KINDS
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.proposal_file import proposal_to_record
@@ -184,23 +185,22 @@ def _details(shown: ProposalDetails) -> Iterator[tuple[str, str]]:
 def _actions(one: Proposal) -> Iterator[tuple[str, str]]:
     if one.worth:
         reasons = "; ".join(one.worth.reasons)
-        yield "does", f"promote it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
+        yield "does", f"promotes it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
     elif one.kind == ESCALATION:
         about = one.details or {}
-        yield "does", "decide: approving closes the task as done, rejecting closes it as rejected"
+        yield "does", action_words(one)
         yield from ((key, str(about[key])) for key in ("task", "evaluation", "work") if about.get(key))
     elif one.fact:
-        where = f" to {one.entity}" if one.entity else ""
-        yield "does", f"{one.does}{where}: {one.fact.fact}"
+        yield "does", action_words(one)
     elif one.entry:
         predicate = one.entry.predicate
         phrases = f", phrases: {', '.join(predicate.phrases)}" if predicate.phrases else ""
-        yield "does", f"put '{predicate.name}' in predicates.yaml{phrases}"
+        yield "does", f"puts '{predicate.name}' in predicates.yaml{phrases}"
         yield "meaning", one.entry.description
     elif one.line:
-        yield "does", f"write in {one.line.page}: {one.line.text}"
+        yield "does", f"writes in {one.line.page}: {one.line.text}"
     else:
-        yield "does", one.does
+        yield "does", action_words(one)
     if one.fact and one.fact.category == GUARDRAIL:
         yield "binds", ", ".join(agents_of(one.fact)) or "everybody"
         led = (one.fact.details or {}).get("evidence") or ()
@@ -209,9 +209,9 @@ def _actions(one: Proposal) -> Iterator[tuple[str, str]]:
         yield "evidence", f'"{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
 
 
-def action_lines(one: Proposal) -> Iterable[str]:
-    """What a proposal does, and the evidence of its fact, a line each."""
-    return Fields(_actions(one))
+def action_pairs(one: Proposal) -> Iterator[tuple[str, str]]:
+    """What a proposal does, and the evidence of its fact, each with its label."""
+    return _actions(one)
 
 
 _ID = Parameter("proposal", "The id of the proposal, or a unique prefix.", required=True, completes="proposal")

@@ -62,7 +62,7 @@ def _data(result: WhyResult) -> dict[str, Any]:
     """Each commit and each fact once: the chain has the other facts, `recorded` and `removed` are in the history."""
     fact = result.fact
     return {
-        "fact": fact_data(fact, result.entity),
+        "fact": fact_data(fact, result.entity, result.against),
         **({"event": event_data(result.event)} if result.event else {}),
         **_recorded(result),
         **({"removed": result.removed.commit} if result.removed else {}),
@@ -83,7 +83,7 @@ def _recorded(result: WhyResult | ChainLink) -> dict[str, Any]:
 
 
 def _lines(result: WhyResult) -> Iterator[str]:
-    yield fact_line(result.fact, result.entity)
+    yield fact_line(result.fact, result.entity, result.against)
     yield f"  recorded  {_by(result)}"
     if result.removed:
         yield f"  removed   {entry_line(result.removed)}; `clawmem undo {result.removed.commit[:SHORT]}` restores it"

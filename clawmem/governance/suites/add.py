@@ -13,6 +13,7 @@ from clawmem.index.search.lookup import all_facts
 from clawmem.memory.review.proposals import find_proposal, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE
+from clawmem.model.facts.ids import check_prefix
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.proposals.proposal import REJECTED
@@ -93,6 +94,7 @@ def _from_failure(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
         number = "No" if not found else "More than one"
         raise NotFound(f"{number} recorded failure is '{reference}'.", "`clawmem failure list` shows their ids.")
     record = found[0]
+    check_prefix(reference, reference, str(record["id"]), _FAILURE)
     note = record.get("note") if isinstance(record.get("note"), str) else None
     description = f"{record['id']}, {record.get('mode', 'failure')}: {note or 'no note'}"
     return _test(description, record["id"], wish, note, tuple(wish.bars))

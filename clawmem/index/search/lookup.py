@@ -10,7 +10,7 @@ from clawmem.index.tables.seals import check_alias, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
-from clawmem.model.facts.ids import FACT_PREFIX, check_reference
+from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, check_reference
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import Entity, is_entity_name
@@ -45,7 +45,7 @@ class TakenIds:
 
 
 def resolve_id(index: Index, reference: str) -> str:
-    """Return the full id of a unique prefix. Raise NotFound or AmbiguousId."""
+    """Return the full id of a unique prefix. Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
     given = check_reference(reference)
     for prefix in (given, FACT_PREFIX + given):
         rows = index.database.execute(
@@ -54,7 +54,7 @@ def resolve_id(index: Index, reference: str) -> str:
         ).fetchall()
         matches = [row[0] for row in rows]
         if prefix in matches or len(matches) == 1:
-            return prefix if prefix in matches else matches[0]
+            return prefix if prefix in matches else check_prefix(given, prefix, matches[0], FACT_PREFIX)
         if matches:
             raise AmbiguousId(given, matches)
     refuse_if_unreadable(index, f"the id '{given}'")

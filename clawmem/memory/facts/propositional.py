@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.errors import AmbiguousId, ClawmemError, NotFound
+from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import PlacedFact, facts_of, find_fact
 from clawmem.index.tables.store import Index
@@ -64,7 +64,7 @@ def _premise(index: Index, words: str, caller: Caller) -> PlacedFact:
     if words.startswith(FACT_PREFIX):
         try:
             placed = find_fact(index, words)
-        except (NotFound, AmbiguousId) as problem:
+        except (NotFound, AmbiguousId, InvalidInput) as problem:
             raise _Unresolved(problem.message.rstrip(".")) from None
         if not may_read(caller, placed.entity):
             raise _Unresolved(f"No fact has the id '{words}'")

@@ -19,7 +19,7 @@ from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.trust import agent_of_source, is_low_trust, statement_trust
 from clawmem.model.facts.vital import with_vital_importance
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import as_one_file, normal
+from clawmem.model.language.text import as_one_file, counted, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import without_approval
@@ -92,9 +92,24 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
 def _ignored_keys(drafts: Sequence[Draft]) -> list[str]:
     keys = sorted({key for draft in drafts for key in draft.left_out})
     said = [f"ignored, because the vault sets these keys itself: {', '.join(keys)}"] if keys else []
-    unknown = sorted({key for draft in drafts for key in draft.fact.extra})
-    near = ((key, next((name for name in Fact._fields if name.startswith(key)), None)) for key in unknown)
-    return said + [f"the key '{key}' is unknown and has no effect; the key is '{name}'" for key, name in near if name]
+    unknown: dict[str, list[int | None]] = {}
+    for draft in drafts:
+        for key in draft.fact.extra:
+            unknown.setdefault(key, []).append(draft.line)
+    near = ((key, next((name for name in Fact._fields if name.startswith(key)), None)) for key in sorted(unknown))
+    return said + [
+        f"{_at_lines(unknown[key])}the key '{key}' is unknown and has no effect; the key is '{name}'"
+        for key, name in near
+        if name
+    ]
+
+
+def _at_lines(lines: Sequence[int | None]) -> str:
+    """Return the first line of the input that something is about, and how many more there are, as a prefix."""
+    if lines[0] is None:
+        return ""
+    more = f" and {counted(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
+    return f"Line {lines[0]}{more}: "
 
 
 def _limited(notices: Sequence[str]) -> Sequence[str]:
@@ -108,7 +123,7 @@ def without_secrets(vault: Vault, draft: Draft) -> Draft:
     if match is None:
         return draft
     if vault.settings.words("secrets.action") != "redact":
-        raise SecretFound(match.rule, "The fact")
+        raise SecretFound(match.rule, "The fact" if draft.line is None else f"Line {draft.line}: the fact")
     fact = draft.fact
     return draft._replace(
         fact=fact._replace(

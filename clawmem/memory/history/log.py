@@ -15,7 +15,7 @@ from clawmem.memory.entities.places import expand_own, find_entity
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.ids import FACT_PREFIX, check_reference
+from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, check_reference
 from clawmem.model.history.comparison import bare, read_single_fact
 from clawmem.model.history.entry import ACCESS, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
@@ -110,7 +110,10 @@ def resolve_fact(index: Index, history: History, reference: str) -> str:
             raise AmbiguousId(given, matches) from None
         if not matches:
             raise
-        return given if given in matches else matches[0]
+        if given in matches:
+            return given
+        prefix = next(one for one in prefixes if matches[0].startswith(one))
+        return check_prefix(given, prefix, matches[0], FACT_PREFIX)
 
 
 def fact_history(

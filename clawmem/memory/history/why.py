@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.accesses import counted_fact
 from clawmem.index.tables.store import Index
@@ -22,6 +24,7 @@ from clawmem.memory.history.log import (
     shallow_starts,
 )
 from clawmem.memory.permission import check_may_read
+from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.entry import HistoryEntry
 from clawmem.model.language.dates import stamp
@@ -47,7 +50,8 @@ class ChainLink(NamedTuple):
 class WhyResult(NamedTuple):
     """A fact with its explanation. `recorded` and `begins` are those of its ChainLink.
 
-    `chain` and `history` are oldest first. `removed` is the commit that removed the fact from the vault, or None."""
+    `chain` and `history` are oldest first. `removed` is the commit that removed the fact from the vault, or None.
+    `against` are the ids of the facts that it is in conflict with."""
 
     fact: Fact
     entity: str
@@ -58,6 +62,7 @@ class WhyResult(NamedTuple):
     history: tuple[HistoryEntry, ...]
     notices: tuple[str, ...] = ()
     removed: HistoryEntry | None = None
+    against: tuple[str, ...] = ()
 
 
 def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult:
@@ -87,8 +92,25 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
     )
     notices = (*index.notices, *unreadable_notices(index), *problems, *shallow_notices(vault))
     return WhyResult(
-        fact, one.entity, event, own.recorded, own.begins, chain, tuple(histories[one.fact.id]), notices, removed
+        fact,
+        one.entity,
+        event,
+        own.recorded,
+        own.begins,
+        chain,
+        tuple(histories[one.fact.id]),
+        notices,
+        removed,
+        () if removed or caller is None else _against(vault, index, one.fact, caller),
     )
+
+
+def _against(vault: Vault, index: Index, fact: Fact, caller: Caller) -> tuple[str, ...]:
+    """Return the ids of the facts that a fact is in conflict with now, of those that the caller may read."""
+    owners = ["", *([caller.agent] if caller.agent else [])]
+    rows = rows_of_ids(index, [fact.id])
+    catalog = vault.catalog_or_none() or Catalog({})
+    return conflicting_ids(index, owners, catalog, stamp(caller.now), rows).get(fact.id, ()) if rows else ()
 
 
 def _find(index: Index, history: History, reference: str) -> tuple[PlacedFact, HistoryEntry | None]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
+from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.lookup import PlacedFact, important_facts
+from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.memory.scope import WriteScope
+from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import refuse_conflict_markers
+from clawmem.model.facts.fact import BESIDE, Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.pages.memory_page import CATEGORIES, memory_block, sections
@@ -53,9 +57,32 @@ def memory_page_after(work: WriteScope, changed: Iterable[PlacedFact] = ()) -> b
     page = work.text(PATH)
     refuse_conflict_markers(page, PATH)
     known = {one.fact.id: one.fact for one in important_facts(work.index, CATEGORIES, ALWAYS_HOT, MARK)}
-    known |= {one.fact.id: one.fact for one in changed if owner_of(one.entity) is None}
-    block = memory_block(
-        sections(known.values(), stamp(work.caller.now)), work.vault.settings.whole("memory.max_tokens"), token_bound
-    )
+    new = {one.fact.id: one.fact for one in changed if owner_of(one.entity) is None}
+    known |= new
+    parts = sections(known.values(), stamp(work.caller.now), _conflicts(work, known, new))
+    block = memory_block(parts, work.vault.settings.whole("memory.max_tokens"), token_bound)
     after = with_generated(page or "# Memory\n", block)
     return after.encode() if after != page else None
+
+
+def _conflicts(work: WriteScope, known: Mapping[str, Fact], new: Mapping[str, Fact]) -> dict[str, list[str]]:
+    """Return the ids of the facts that each known fact is in conflict with, by id.
+
+    The index does not have the changed facts `new` yet: what these settle is left out."""
+    rows = rows_of_ids(work.index, list(known))
+    if not rows:
+        return {}
+    catalog = work.vault.catalog_or_none() or Catalog({})
+    found = conflicting_ids(work.index, [""], catalog, stamp(work.caller.now), rows)
+    left = {
+        one: [other for other in others if not (_is_settled(one, other, new) or _is_settled(other, one, new))]
+        for one, others in found.items()
+    }
+    return {one: others for one, others in left.items() if others}
+
+
+def _is_settled(one: str, other: str, new: Mapping[str, Fact]) -> bool:
+    fact = new.get(one)
+    return fact is not None and (
+        not fact.is_current or any(link.type == BESIDE and link.to == other for link in fact.links)
+    )

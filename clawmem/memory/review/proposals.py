@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound
-from clawmem.model.facts.ids import check_reference
+from clawmem.model.facts.ids import check_prefix, check_proposal_reference
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.proposal import FOLDER, KINDS, OPEN, PREFIX, Proposal, proposal_path
 from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
@@ -44,13 +44,17 @@ def read_proposals(vault: Vault, read: Read | None = None) -> FiledProposals:
 
 
 def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
-    """Return the proposal with this id or unique prefix. Raise NotFound or AmbiguousId."""
-    given = check_reference(reference)
+    """Return the proposal with this id or unique prefix.
+
+    Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
+    given = check_proposal_reference(reference)
     for prefix in (given, PREFIX + given):
         matches = [one for one in filed.proposals if one.id.startswith(prefix)]
         exact = [one for one in matches if one.id == prefix]
         if len(exact or matches) == 1:
-            return (exact or matches)[0]
+            found = (exact or matches)[0]
+            check_prefix(given, prefix, found.id, PREFIX)
+            return found
         if matches:
             raise AmbiguousId(given, [one.id for one in matches])
     raise NotFound(f"There is no proposal '{given}'.", "`clawmem review list --all` shows them.")
@@ -59,8 +63,8 @@ def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
 def read_proposal(vault: Vault, reference: str, read: Read | None = None) -> Proposal:
     """Return the proposal with this id or unique prefix. Only its own file is read if the id is complete.
 
-    Raise NotFound, AmbiguousId, or Unreadable."""
-    given = check_reference(reference)
+    Raise NotFound, AmbiguousId, or Unreadable, and InvalidInput for a short prefix."""
+    given = check_proposal_reference(reference)
     path = proposal_path(given)
     data = (read or vault.read)(path) if given.startswith(PREFIX) else None
     return find_proposal(read_proposals(vault, read), given) if data is None else parse_proposal(data, path)

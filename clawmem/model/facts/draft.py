@@ -27,12 +27,14 @@ _LINES = tuple("source source_event workflow scope project agent relation_phrase
 class Draft(NamedTuple):
     """A checked fact without identity, the requested entity (None: clawmem decides), and the ignored keys.
 
-    `title` is the title of the entity, if it is new."""
+    `title` is the title of the entity, if it is new. `line` is the line of the input that it comes from, if that
+    has many."""
 
     fact: Fact
     entity: str | None = None
     left_out: tuple[str, ...] = ()
     title: str | None = None
+    line: int | None = None
 
 
 def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:

@@ -14,6 +14,7 @@ FACT_PREFIX = "fact_"
 PROPOSAL_PREFIX = "prop_"
 SHORTEST_ID_BYTES = 4
 LONGEST_ID_BYTES = 32
+SHORTEST_PREFIX = 4
 _FACT_ID = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}"
 
 
@@ -34,7 +35,31 @@ def new_id(prefix: str, entropy: Entropy, taken: Container[str]) -> str:
 
 def check_reference(text: str) -> str:
     """Return a fact id or prefix from the command line. Raise InvalidInput if it cannot be one."""
+    return _reference(text, "a fact id", "Ids look like fact_1a2b3c4d; `clawmem list` shows them.")
+
+
+def check_proposal_reference(text: str) -> str:
+    """Return a proposal id or prefix from the command line. Raise InvalidInput if it cannot be one."""
+    return _reference(text, "a proposal id", "Ids look like prop_1a2b3c4d; `clawmem review list --all` shows them.")
+
+
+def _reference(text: str, what: str, hint: str) -> str:
     reference = text.strip()
     if not re.fullmatch(_FACT_ID, reference):
-        raise InvalidInput(f"'{text}' is not a fact id.", "Ids look like fact_1a2b3c4d; `clawmem list` shows them.")
+        raise InvalidInput(f"'{text}' is not {what}.", hint)
     return reference
+
+
+def check_prefix(given: str, prefix: str, full_id: str, kind: str = "") -> str:
+    """Return the full id that a prefix stands for. Raise InvalidInput if the prefix is too short to mean one id.
+
+    `given` is what the user wrote, and `prefix` the same with the word `kind` that ids of this kind start with. The
+    `SHORTEST_PREFIX` characters count behind that word. A complete id is never too short."""
+    word = kind if full_id.startswith(kind) else ""
+    if prefix != full_id and len(prefix) - len(word) < SHORTEST_PREFIX:
+        behind = f" behind '{word}'" if word else ""
+        raise InvalidInput(
+            f"'{given}' is too short for a prefix of an id.",
+            f"Give the whole id, {full_id}, or at least {SHORTEST_PREFIX} characters of it{behind}.",
+        )
+    return full_id

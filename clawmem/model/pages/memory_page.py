@@ -5,12 +5,13 @@ It depends only on the facts. It does not change when a fact is read. Time chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
 from clawmem.model.facts.labels import labels
 from clawmem.model.facts.reach import PROJECT, scope_of
+from clawmem.model.facts.trust import trust_rank
 from clawmem.model.facts.validity import PLANS, is_over
 from clawmem.model.language.dates import days_between, moment_of
 from clawmem.model.language.text import one_line
@@ -23,6 +24,7 @@ Count = Callable[[str], int]
 # For so many days, a plan without a day counts as open.
 _OPEN_DAYS = 180
 # Categories with their own section, regardless of importance.
+NO_CONFLICTS: Mapping[str, Sequence[str]] = {}
 CATEGORIES = ("decision", "lesson", *PLANS)
 
 
@@ -35,11 +37,14 @@ class PageSection(NamedTuple):
     share: int
 
 
-def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
+def sections(
+    facts: Iterable[Fact], now: str, against: Mapping[str, Sequence[str]] = NO_CONFLICTS
+) -> tuple[PageSection, ...]:
     """Return the sections for important facts, decisions, lessons and open plans; each fact is in one of them.
 
     Facts of one project, facts from outside, facts that are over at `now` (ISO 8601 UTC), and plans without a day that
-    were made long before are left out.
+    were made long before are left out. `against` are the ids of the facts that a fact is in conflict with, by id: its
+    line names them, and of facts in conflict that of the highest trust comes first.
     """
     known = [fact for fact in facts if fact.status == ACTIVE and fact.trust not in ("external", "tool")]
     known = [fact for fact in known if scope_of(fact) != PROJECT and not is_over(fact, now)]
@@ -50,10 +55,10 @@ def sections(facts: Iterable[Fact], now: str) -> tuple[PageSection, ...]:
     rest = [fact for fact in known if fact.id not in placed and fact.category not in PLANS]
     important = [fact for fact in rest if importance_of(fact) >= ALWAYS_HOT or promotion_of(fact)]
     return (
-        PageSection("Important", _lines(important, _by_importance), "clawmem list --tier hot", 3),
-        PageSection("Decisions", _lines(decisions, _by_time), "clawmem list --category decision", 2),
-        PageSection("Lessons", _lines(lessons, _by_time), "clawmem list --category lesson", 2),
-        PageSection("Open plans", _lines(plans, _by_time), "clawmem list --category plan", 1),
+        PageSection("Important", _lines(important, _by_importance, against), "clawmem list --tier hot", 3),
+        PageSection("Decisions", _lines(decisions, _by_time, against), "clawmem list --category decision", 2),
+        PageSection("Lessons", _lines(lessons, _by_time, against), "clawmem list --category lesson", 2),
+        PageSection("Open plans", _lines(plans, _by_time, against), "clawmem list --category plan", 1),
     )
 
 
@@ -107,12 +112,31 @@ def _remark(section: PageSection, number: int) -> str:
     return f"({number} more left out: `{section.more}`)"
 
 
-def _lines(facts: Sequence[Fact], order: Callable[[Fact], tuple[object, ...]]) -> tuple[str, ...]:
+def _lines(
+    facts: Sequence[Fact], order: Callable[[Fact], tuple[object, ...]], against: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
     newest = sorted(sorted(facts, key=lambda fact: fact.id), key=lambda fact: fact.timestamp, reverse=True)
     return tuple(
-        f"- {one_line(fact.fact)} ({', '.join([fact_dates(fact), *labels(fact), fact.id])})"
-        for fact in sorted(newest, key=order)
+        f"- {one_line(fact.fact)} ({', '.join([fact_dates(fact), *labels(fact), fact.id, *_conflict(fact, against)])})"
+        for fact in _trusted_first(sorted(newest, key=order), against)
     )
+
+
+def _conflict(fact: Fact, against: Mapping[str, Sequence[str]]) -> list[str]:
+    rivals = against.get(fact.id, ())
+    return [f"in conflict with {', '.join(rivals)}, not settled"] if rivals else []
+
+
+def _trusted_first(ordered: Sequence[Fact], against: Mapping[str, Sequence[str]]) -> list[Fact]:
+    """Return the facts in their order, but the rivals of a fact that have a higher trust directly before it."""
+    known = {fact.id: fact for fact in ordered}
+    found: dict[str, Fact] = {}
+    for fact in ordered:
+        rivals = [known[one] for one in against.get(fact.id, ()) if one in known]
+        better = [one for one in rivals if trust_rank(one.trust) > trust_rank(fact.trust)]
+        for one in (*sorted(better, key=lambda each: -trust_rank(each.trust)), fact):
+            found.setdefault(one.id, one)
+    return list(found.values())
 
 
 def _by_importance(fact: Fact) -> tuple[object, ...]:

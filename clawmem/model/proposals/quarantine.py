@@ -84,6 +84,14 @@ def quarantined_event(event: Event) -> bool:
     return orders_in_event_text(event.text, outside=is_from_outside(event)) is not None
 
 
+def quarantine_reason(event: Event) -> str:
+    """Return why an event is quarantined, as a clause: it hides text from its reader, or it reads as an order."""
+    from clawmem.model.safety.injection.find import HIDDEN  # only for an event that is quarantined
+
+    found = orders_in_event_text(event.text, outside=is_from_outside(event))
+    return "it has hidden characters" if found and found[0] == HIDDEN else "it reads as an order"
+
+
 def verdict_key(event: Event) -> int:
     """Return a checksum of everything that `quarantined_event` depends on; it changes with the text and the rules."""
     return checksum(RULES, event.role, event.kind, trust_limit(event), event.text)

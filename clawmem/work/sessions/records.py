@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, Refused
+from clawmem.model.facts.ids import check_prefix
 from clawmem.model.facts.reach import Reach
 from clawmem.model.lifecycle.zones import ZoneLimits
 from clawmem.model.named_tuple import NamedTuple
@@ -16,6 +17,7 @@ from clawmem.model.records.session import (
     COLLISION,
     ENDED,
     OPEN,
+    PREFIX,
     REVOKED,
     SessionCollision,
     SessionNote,
@@ -56,7 +58,9 @@ def list_sessions(vault: Vault, now: datetime, agent: str | None = None) -> Sess
 
 
 def find_session(vault: Vault, reference: str) -> SessionRecord:
-    """Return the session with this id or unique prefix. Raise NotFound or AmbiguousId."""
+    """Return the session with this id or unique prefix.
+
+    Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
     paths = sorted((vault.root / "agents").glob("*/sessions/*.json"))
     names = {path.stem: path for path in paths}
     matches = [reference] if reference in names else [name for name in names if name.startswith(reference)]
@@ -64,6 +68,7 @@ def find_session(vault: Vault, reference: str) -> SessionRecord:
         raise NotFound(f"There is no session '{reference}'.", "`clawmem session list` shows them.")
     if len(matches) > 1:
         raise AmbiguousId(reference, matches)
+    check_prefix(reference, reference, matches[0], PREFIX)
     return _read(vault, names[matches[0]].relative_to(vault.root).as_posix())
 
 

@@ -45,6 +45,14 @@ def kept(clawmem: Command) -> list[str]:
     return [fact["fact"] for fact in clawmem("list", "--json").data["facts"]]
 
 
+def test_what_is_wrong_in_one_of_many_facts_names_its_line(clawmem: Command, vault_root: Path) -> None:
+    secret = '{"fact": "Jane rows"}\n\n{"fact": "The key is AKIAIOSFODNN7EXAMPLQ and more"}\n'
+    refused = clawmem("remember", "--jsonl", "-", given=secret)
+    assert "Line 3: the fact contains what looks like a credential" in refused.err
+    kept = clawmem("remember", "--jsonl", "-", given='{"fact": "Jane rows"}\n\n{"fact": "Jane sails", "conf": 0.3}\n')
+    assert "Line 3: the key 'conf' is unknown" in kept.err
+
+
 @pytest.mark.parametrize("how", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", "| true", "| head -c 1", "2>/dev/full"])
 @pytest.mark.parametrize("as_json", ["", "--json"])
 def test_a_change_that_nobody_hears_of_has_succeeded(how: str, as_json: str, shell: Command, clawmem: Command) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.faces.cli.review_keys import _wrapped
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposal import ADD, Proposal, proposal_path
@@ -189,7 +190,7 @@ def test_the_text_of_a_proposal_cannot_act_on_the_terminal(decide: Decide, queue
         card = terminal.until("1 of 1  [")
         terminal.press("q")
         terminal.ended()
-    assert "does      add to projects/boat: \\u001b]0;title" in card
+    assert "does      adds: \\u001b]0;title" in card
     assert "\\u001b]0;title\\u0007\\u001b[2J[red]Boat[/red]\\u202e hidden\\u009b31m" in card
     assert {part[:1] for part in terminal.raw.split("\x1b")[1:]} == {"["}
     assert "\x1b[2J" not in terminal.raw and "\x9b" not in terminal.raw and "\x07" not in terminal.raw
@@ -398,3 +399,17 @@ def test_only_the_walk_loads_what_reads_keys(vault_root: Path, environment: dict
     keys = {"termios", "tty", "clawmem.faces.cli.keys", "clawmem.faces.cli.review_keys", "clawmem.faces.cli.progress"}
     assert before & keys == set()
     assert {"rich", "typer", "git"} & after == set()
+
+
+@pytest.mark.parametrize("columns", [32, 40, 72])
+def test_a_long_line_is_wrapped_below_what_is_behind_its_label(columns: int) -> None:
+    text = "why       It contradicts fact_1a2b3c4d: only one of them can be true. All stay active until decided."
+    first, *rest = _wrapped(text, columns)
+    assert rest and all(len(line) <= columns for line in (first, *rest))
+    assert all(line.startswith(" " * 10) and line[10] != " " for line in rest)
+    assert " ".join(" ".join((first, *rest)).split()) == " ".join(text.split())
+
+
+def test_a_terminal_that_does_not_say_its_width_wraps_nothing() -> None:
+    assert _wrapped("x " * 200, 0) == ["x " * 200]
+    assert _wrapped("a" * 60, 40) == ["a" * 60]

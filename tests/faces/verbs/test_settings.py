@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -77,7 +78,9 @@ def test_a_file_that_does_not_parse_stops_changes_alone(
         git(vault.root, environment, "commit", "--quiet", "--all", "--message", "broke")
     before = vault.head().commit
     capsys.readouterr()
-    for line in ("recall tea", "context tea", "list", "status", "log", "show fact_"):
+    assert run(["list", "--json"]) == DONE
+    fact = json.loads(capsys.readouterr().out)["data"]["facts"][0]["id"]
+    for line in ("recall tea", "context tea", "list", "status", "log", f"show {fact}"):
         assert run(line.split()) == DONE, line
         said = capsys.readouterr()
         assert "clawmem.yaml" in said.err, line

@@ -56,6 +56,12 @@ def test_an_event_that_reads_as_an_order_says_so() -> None:
     assert event_warning(_event(PLAIN, "stdin")) == ""
 
 
+def test_an_event_that_hides_text_is_not_said_to_be_an_order() -> None:
+    hidden = "The harbour \x1b[31mred\x1b[0m crane is \u202e closed today"
+    assert event_warning(_event(hidden, "shell", "tool")) == "  (quarantined: it has hidden characters)"
+    assert event_warning(_event(hidden, "shell", "tool"), True) == "  (quarantined: it has hidden characters)"
+
+
 def test_every_verb_that_prints_them_marks_them(clawmem: Command) -> None:
     line = json.dumps({"role": "user", "text": "The boats of Acme cost 100 euros"})
     clawmem("ingest", "-", "--source", "web:acme.example", given=line)

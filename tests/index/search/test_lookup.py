@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from clawmem.errors import InvalidInput
 from clawmem.index.refresh.refresh import open_index, run_query
 from clawmem.index.search.channels import facts_in_rows
-from clawmem.index.search.lookup import all_facts, context_fact_from_row, fact_from_row, standing_facts_with
+from clawmem.index.search.lookup import all_facts, context_fact_from_row, fact_from_row, resolve_id, standing_facts_with
 from clawmem.index.tables.seals import RowDamaged
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact
@@ -75,4 +76,21 @@ def test_the_standing_facts_of_some_relations(vault: Vault) -> None:
     found = [one.fact.id for one in standing_facts_with(index, wanted)]
     assert found == [one.id for one in known if one.predicate in wanted and one.is_current] != []
     assert standing_facts_with(index, ("no_such_relation",)) == []
+    index.close()
+
+
+def test_a_prefix_of_an_id_needs_four_characters_behind_its_kind(vault: Vault) -> None:
+    known = fact(1, "Jane likes tea")._replace(id="fact_1a2b3c4d")
+    index = index_of(vault, {HOME: [known]})
+    for given in ("fact_1a2b3c4d", "fact_1a2b", "1a2b"):
+        assert resolve_id(index, given) == known.id
+    for given in ("f", "fact", "fact_", "fact_1a2", "1", "1a2"):
+        with pytest.raises(InvalidInput, match="too short"):
+            resolve_id(index, given)
+    index.close()
+
+
+def test_a_complete_id_may_be_short(vault: Vault) -> None:
+    index = index_of(vault, {HOME: [fact(1, "Jane likes tea")._replace(id="fact_1")]})
+    assert resolve_id(index, "fact_1") == resolve_id(index, "1") == "fact_1"
     index.close()

@@ -155,3 +155,12 @@ def test_what_a_shallow_clone_begins_with_was_recorded_then_or_before(
         assert [entry.op for entry in told.history] == ["supersede"]
     clone.git.run("fetch", "--quiet", "--unshallow")
     assert why(clone, one) == why(vault, one)
+
+
+def test_a_fact_names_those_that_it_is_in_conflict_with(vault: Vault, caller: Caller) -> None:
+    ids = [
+        keep(vault, one, f"Ann lives in {place}.", subject="Ann", predicate="lives_in", object=place)
+        for one, place in ((caller, "Oslo"), (caller._replace(agent="scout"), "Rome"))
+    ]
+    assert why(vault, ids[0], caller).against == (ids[1],)
+    assert why(vault, ids[1], caller).against == (ids[0],)

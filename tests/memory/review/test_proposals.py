@@ -56,8 +56,8 @@ def test_they_are_chosen_by_state_and_kind(filed: FiledProposals) -> None:
 
 def test_a_unique_prefix_is_enough(filed: FiledProposals) -> None:
     assert find_proposal(filed, "prop_aa000001") == FIRST
-    assert find_proposal(filed, "bb") == GONE
-    assert find_proposal(filed, "prop_b") == GONE
+    assert find_proposal(filed, "bb00") == GONE
+    assert find_proposal(filed, "prop_bb00") == GONE
     with pytest.raises(AmbiguousId, match="prop_aa000001"):
         find_proposal(filed, "aa")
     with pytest.raises(NotFound):
@@ -77,3 +77,16 @@ def test_the_commit_names_them_and_status_counts_those_that_wait(filed: FiledPro
     said = vault.git.run("log", "-1", "--format=%(trailers:key=Proposal,valueonly)").decode().split()
     assert said == [one.id for one in ALL]
     assert status(vault).proposals == 2
+
+
+@pytest.mark.parametrize("short", ["p", "prop_", "prop_b", "b", "bb0"])
+def test_a_prefix_of_few_digits_names_no_proposal(filed: FiledProposals, short: str) -> None:
+    """A vault with one proposal would otherwise decide it for `review approve p`."""
+    with pytest.raises(InvalidInput, match="too short") as raised:
+        find_proposal(FiledProposals((GONE,)), short)
+    assert "prop_bb000001" in raised.value.hint
+
+
+def test_what_is_no_id_is_said_to_be_no_proposal_id(filed: FiledProposals) -> None:
+    with pytest.raises(InvalidInput, match="'' is not a proposal id"):
+        find_proposal(filed, "")

@@ -28,7 +28,8 @@ from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.pages.tokens import fact_dates
-from clawmem.model.proposals.proposal import ADD, END, MERGE, PROMOTE, RETRACT, SUPERSEDE, Proposal
+from clawmem.model.proposals.action_words import action_words
+from clawmem.model.proposals.proposal import SUPERSEDE, Proposal
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, Task
@@ -172,22 +173,12 @@ def _proposal(shown: ProposalDetails) -> dict[str, Any]:
     }
 
 
-_DOES = {
-    ADD: "adds:",
-    SUPERSEDE: "replaces what is there now by:",
-    MERGE: "merges what is there now into:",
-    END: "says when it ended:",
-    PROMOTE: "promotes:",
-    RETRACT: "withdraws what is there now",
-}
-
-
 def _changes(one: Proposal) -> list[str]:
     """Return what an approval does, as sentences."""
     if one.worth:
         return [f"promotes it for {one.worth.on}, score {one.worth.score:.2f}: {'; '.join(one.worth.reasons)}"]
     if one.fact:
-        return [f"{_DOES[one.does]} {one.fact.fact}" + (f" (in {one.entity})" if one.entity else "")]
+        return [action_words(one)]
     if one.entry:
         phrases = f", phrases: {', '.join(one.entry.predicate.phrases)}" if one.entry.predicate.phrases else ""
         return [f"puts '{one.entry.predicate.name}' in predicates.yaml{phrases}", one.entry.description]
@@ -195,9 +186,7 @@ def _changes(one: Proposal) -> list[str]:
         return [f"writes in {one.line.page}: {one.line.text}"]
     about = one.details or {}
     lines = [f"{key}: {about[key]}" for key in ("task", "evaluation", "work") if about.get(key)]
-    if one.kind == "escalation":
-        lines.insert(0, "closes the task as done; rejecting closes it as rejected")
-    return lines or [_DOES.get(one.does, one.does)]
+    return [action_words(one), *lines]
 
 
 def _evidence(one: Proposal) -> list[tuple[str, str]]:

@@ -190,11 +190,13 @@ def test_each_way_to_ask_for_colours(vault_root: Path, environment: dict[str, st
     assert wrong.err.startswith("error: 'sometimes' is not a valid value of --color.")
 
 
-@pytest.mark.parametrize("words", [["recall", "where does Jane live?"], ["status"], ["why", "fact_"]])
+@pytest.mark.parametrize("words", [["recall", "where does Jane live?"], ["status"], ["why", "FACT"]])
 def test_rich_is_imported_only_where_something_is_drawn(
     words: list[str], vault_root: Path, environment: dict[str, str], clawmem: Command
 ) -> None:
     clawmem("remember", "Jane lives in Oslo.", "--entity", "areas/people/jane")
+    (fact,) = clawmem("list", "--json").data["facts"]
+    words = [fact["id"] if one == "FACT" else one for one in words]
     code = (
         "import os, sys; from clawmem.faces.cli.plain import run_plain\n"
         f"code = run_plain({words!r})\n"
