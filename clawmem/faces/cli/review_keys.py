@@ -196,8 +196,8 @@ class Walk:
 
     def line(self, question: str) -> str | None:
         """Return a line of text, which may be empty, or None if the person took the question back."""
-        self._draw(question)
         try:
+            self._draw(question)
             given = sys.stdin.readline()
         except KeyboardInterrupt:
             given = ""

@@ -300,7 +300,7 @@ VERB = {
             ),
         ),
         {"address": str, "org": str, "name": str, "role": str},
-        ("clawmem org connect postgresql://ana@hub.example/clawmem", "clawmem org connect /srv/shared/memory"),
+        ("clawmem org connect postgresql://ana@hub.example/clawmem", "clawmem org connect ~/acme"),
     ),
     "disconnect": Command(
         disconnect,

@@ -211,15 +211,20 @@ def hub(database: Database, run_line: Run, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.fixture
-def organisation(hub: None, database: Database, tmp_path: Path, run_line: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same hub after its worker took the vault in, to which the vault is connected as a member."""
+def organisation(
+    hub: None, database: Database, tmp_path: Path, newborn: Path, run_line: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same hub after its worker took the vault in, which is connected as a member and promoted a fact. Beside it
+    is a folder with the vault of another organisation."""
     member(database, "ann", "organisation", "promote", "review")
     work(database, tmp_path)
     monkeypatch.setenv("PGUSER", "ann")
     home = tmp_path / "home"
     accept(home / ".clawmem" / ".git", surroundings(home))  # a copy is not what was accepted when it was made
-    code, printed = run_line("clawmem org connect - --json")
-    assert code == DONE, printed
+    shutil.copytree(newborn, home / "acme", symlinks=True)
+    for line in ("clawmem org connect - --json", "clawmem org promote fact_1a2b --json"):
+        code, printed = run_line(line)
+        assert code == DONE, printed
 
 
 @pytest.mark.parametrize("name", COMMANDS)
