@@ -19,6 +19,9 @@ from clawmem.runtime import Runtime
 from tests.conftest import Command
 
 Seen = tuple[str, str]
+# The command, with a line of progress that waits for nothing: how fast the machine is does not matter then.
+AT_ONCE = "from clawmem.faces.cli import progress; progress.HIDDEN_SECONDS = progress._PACE_SECONDS = 0; "
+AT_ONCE += "from clawmem.__main__ import main; main()"
 TIMED = "heartbeat-seconds.json"
 
 
@@ -70,7 +73,7 @@ def on_terminal(vault_root: Path, environment: dict[str, str]) -> Callable[[Sequ
 
     def run(words: Sequence[str]) -> Seen:
         ours, theirs = pty.openpty()
-        command = [sys.executable, "-m", "clawmem", *words]
+        command = [sys.executable, "-c", AT_ONCE, *words]
         with subprocess.Popen(
             command, cwd=vault_root, env=environment, stdout=subprocess.PIPE, stderr=theirs
         ) as process:
@@ -91,7 +94,7 @@ def on_terminal(vault_root: Path, environment: dict[str, str]) -> Callable[[Sequ
 
 @pytest.fixture
 def talk(tmp_path: Path) -> Path:
-    """A transcript that takes more than half a second to ingest."""
+    """A transcript that is read in several pieces."""
     lines = (
         json.dumps({"role": "user", "content": f"Line {number} of a long talk about boats.", "session": "s"})
         for number in range(5200)
