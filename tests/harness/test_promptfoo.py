@@ -56,7 +56,7 @@ def test_promptfoo_and_clawmem_agree(tmp_path: Path, vault_root: Path, environme
     folder.mkdir(parents=True)
     (folder / "plain.yaml").write_text(OWN)
     (folder / "own.yaml").write_text(clawmem("eval", "show", "plain"))
-    (folder / "world.yaml").write_text(clawmem("eval", "show", "memory", "--size", "2"))
+    (folder / "world.yaml").write_text(clawmem("eval", "show", "memory", "--size", "4"))
     for name in ("own", "world"):
         run = json.loads(clawmem("eval", "run", name, "--arm", "memory", "--json"))["data"]["runs"][0]
         ours = {one["test"]: one["outcome"] == "passed" for one in run["scores"]}
