@@ -38,11 +38,12 @@ run-hub: $(LINT_STAMP) ## Play two vaults and a hub on a PostgreSQL of its own: 
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-lint: $(LINT_STAMP) ## Style, types, the house rule of who imports whom, and the principles.
+lint: $(LINT_STAMP) ## Style, types, the house rule of who imports whom, the principles, and the lines of each package.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python scripts/line_budgets.py
 	$(BIN)/clawmem principle check --file docs/principles.yaml .
 
 bench: $(LINT_STAMP) ## Measure, each figure as a ratio within one run; CONVERSATIONS=FILE measures retrieval on it, too.
