@@ -52,12 +52,15 @@ def run_in_folder(
     most: int,
     most_errors: int,
     given: bytes = b"",
+    program: str | None = None,
 ) -> ProgramRun:
     """Run the program once in a folder, with `given` on stdin, within the limits of `run_within_limits`.
 
+    `program` is the file to execute, if it is another one than the first word names.
+
     On Linux, processes that left its process group are killed, too. No thread may start a process meanwhile."""
     with _orphans_killed() as kill_orphans:
-        return _run(words, given, seconds, environment, folder, (most, most_errors), kill_orphans)
+        return _run(words, given, seconds, environment, folder, (most, most_errors), kill_orphans, program)
 
 
 def _run(
@@ -68,13 +71,14 @@ def _run(
     folder: Path,
     limits: tuple[int, int],
     kill_orphans: Callable[[], None] = lambda: None,
+    program: str | None = None,
 ) -> ProgramRun:
     started = time.monotonic()
     most, most_errors = limits
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         words, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=dict(environment),
-        start_new_session=True,
+        start_new_session=True, executable=program,
     )  # fmt: skip
     output, errors = bytearray(), bytearray()
     readers: list[threading.Thread] = []

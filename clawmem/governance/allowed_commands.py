@@ -10,13 +10,13 @@ import hashlib
 import json
 import os
 import shlex
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.errors import ClawmemError, NotFound, NotPermitted, Refused
+from clawmem.governance.checked_start import checked_start, checksum_at, find_program, first_line
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.allowed_command import (
     AllowedCommand,
@@ -38,7 +38,6 @@ SECONDS, OUTPUT = "evaluate.timeout_seconds", "evaluate.output_bytes"
 # What a command does with clawmem, an agent does: so it cannot allow another command.
 AS_AGENT = "command"
 _MOST_ERRORS = 20_000
-_LARGEST = 1_000_000_000
 _DEEPEST = 4
 # Variables that the shells of known agents set for the commands that the agent runs.
 AGENT_SHELLS = (
@@ -70,7 +69,7 @@ def plan_command(vault: Vault, caller: Caller, text: str, folder: Path, pins: Se
     words = words_of(text)
     place = _place_of(vault, folder)
     path = _search_path(vault)
-    program = _program(words[0], folder, path)
+    program = find_program(words[0], folder, path)
     started = [program, *_scripts(words, folder), *pins]
     named = dict.fromkeys(each for one in started for each in (one, *_interpreters(one, folder, path, 0)))
     files = tuple(_pinned(vault, one, folder) for one in named)
@@ -157,16 +156,21 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
     Raise Refused if it is not allowed, cannot be started, or one of its files changed while it ran."""
     allowed = find_allowed(vault, text, folder, place)
     most, seconds = vault.settings.whole(OUTPUT), vault.settings.number(SECONDS)
-    program = allowed.files[0].path
-    words = (program if program.startswith("/") else str(folder / program), *allowed.words[1:])
-    with TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as private:
+    with (
+        TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as temporary,
+        TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as private,
+    ):
+        start = checked_start(allowed, folder, top_of_checkout(folder), Path(private))
         environment = {
             **allowed.environment, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",
-            "TMPDIR": private, "CLAWMEM_AGENT": AS_AGENT,
+            "TMPDIR": temporary, "CLAWMEM_AGENT": AS_AGENT, **start.environment,
         }  # fmt: skip
         try:
-            done = run_in_folder(words, folder, seconds, environment, most, _MOST_ERRORS, given)
+            done = run_in_folder(
+                start.words, start.folder, seconds, environment, most, _MOST_ERRORS, given, start.program
+            )
         except OSError as problem:
+            program = allowed.files[0].path
             raise Refused(f"The program {program} cannot be started: {problem.strerror}.", _START) from None
     changed = _changed_file(vault, allowed, folder)
     if changed is not None:
@@ -219,47 +223,19 @@ def _search_path(vault: Vault) -> str:
     return os.pathsep.join(dict.fromkeys(kept))
 
 
-def _program(word: str, folder: Path, path: str) -> str:
-    """Return the path of the program that a word names: absolute, or relative to the folder."""
-    if "/" in word:
-        found = word
-    else:
-        candidates = (str(Path(one, word)) for one in path.split(os.pathsep))
-        found = next((one for one in candidates if _is_executable(Path(one))), "")
-        if not found:
-            raise NotFound(
-                f"There is no program {shown_words([word])} in PATH.",
-                "Write its path, such as ./check.sh, or install it.",
-            )
-    if not _is_executable(folder / found):
-        raise NotFound(f"{folder / found} is not an executable file.", "`chmod +x` makes a script executable.")
-    return found
-
-
-def _is_executable(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
-
-
 def _interpreters(script: str, folder: Path, path: str, depth: int) -> Iterator[str]:
     """Yield the programs that the first line of a script names, as the kernel and `env` find them, and theirs."""
     try:
-        first = _first_line(folder / script)
+        first = first_line(folder / script)
     except OSError:
         return  # `_pinned` names the problem
     if first is None or depth >= _DEEPEST:
         return
     words = [one for one in first.split() if not one.startswith("-") and "=" not in one]
     for word in words[:2] if words and words[0].rpartition("/")[2] == "env" else words[:1]:
-        found = _program(word, folder, path)
+        found = find_program(word, folder, path)
         yield found
         yield from _interpreters(found, folder, path, depth + 1)
-
-
-def _first_line(path: Path) -> str | None:
-    """Return what follows `#!` in a file, or None if it does not begin so."""
-    with path.open("rb") as file:
-        start = file.read(256)
-    return start[2:].partition(b"\n")[0].decode(errors="replace") if start.startswith(b"#!") else None
 
 
 def _scripts(words: Sequence[str], folder: Path) -> Iterator[str]:
@@ -268,7 +244,7 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[str]:
     awaited = False
     for place, word in enumerate(words):
         is_file = place > 0 and "\0" not in word and (folder / word).is_file()
-        if is_file and (awaited or os.access(folder / word, os.X_OK) or _first_line(folder / word) is not None):
+        if is_file and (awaited or os.access(folder / word, os.X_OK) or first_line(folder / word) is not None):
             yield word
             awaited = False
         elif is_interpreter(word):
@@ -280,18 +256,9 @@ def _pinned(vault: Vault, named: str, folder: Path) -> PinnedFile:
     path = folder / named
     real = path.resolve()
     _check_outside(vault, real, "A command does not start a file of the vault")
-    try:
-        descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            state = os.fstat(file.fileno())
-            if not stat.S_ISREG(state.st_mode) or state.st_size > _LARGEST:
-                raise InvalidInput(f"{path} is no plain file, or too large.", "Name a file.")
-            checksum = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as problem:
-        raise NotFound(f"{path} cannot be read: {problem.strerror}.", "Name an existing file.") from None
     here = folder.resolve()
     inside = not named.startswith("/") and real.is_relative_to(here)
-    return PinnedFile(named, real.relative_to(here).as_posix() if inside else str(real), checksum)
+    return PinnedFile(named, real.relative_to(here).as_posix() if inside else str(real), checksum_at(real))
 
 
 def _changed_file(vault: Vault, allowed: AllowedCommand, folder: Path) -> str | None:
