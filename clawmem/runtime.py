@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused
 from clawmem.model.facts.ids import Entropy
+from clawmem.model.facts.reach import canonical_project
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible
 from clawmem.model.named_tuple import NamedTuple
@@ -154,7 +155,7 @@ class Runtime:
         text = named if named is not None else self.environment.get("CLAWMEM_PROJECT") or None
         if text is not None:
             check_visible(_not_empty(text, "--project", "the project"), "project")
-            return text.strip()
+            return canonical_project(text)
         from clawmem.vault.git.project import project_of  # few calls need it
 
         return project_of(self.working_folder, self.vault().root, self.home())
@@ -164,6 +165,15 @@ class Runtime:
         from clawmem.vault.git.project import repository_project_of  # only queries need it
 
         return repository_project_of(self.working_folder, self.vault().root, self.home())
+
+    def joined_projects(self, project: str | None) -> tuple[str, ...]:
+        """Return the other names of a project, by the setting `projects.joined`."""
+        text = self.vault().settings.words("projects.joined") if project else ""
+        pairs = [set(map(canonical_project, pair.split(" = "))) for pair in text.split(", ") if pair]
+        names = {project or ""}
+        while more := set().union(*(pair for pair in pairs if pair & names)) - names:
+            names |= more
+        return tuple(sorted(names - {project}))
 
     def names_scope(self) -> bool:
         """Return whether the environment names a workflow or a project."""

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.scoped import namesakes
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import STOPWORDS, search_words
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import counted, one_line
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import shorten, token_bound
 from clawmem.model.records.bounds import QUESTION_CHARACTERS
@@ -48,17 +49,30 @@ def start_text(vault: Vault, caller: Caller, about: str, reach: Reach, earlier: 
     in this scope, newest first."""
     from clawmem.serving.context.context import context  # a prompt needs none of it
 
+    namesake = run_query(vault, lambda index: namesakes(index, reach))
+    hints = [f"- {_rename_hint(vault, reach.project, *each)}\n" for each in namesake.items()]
     lines = [f"- {shorten(one_line(one), _SUMMARY_CHARACTERS)}\n" for one in earlier]
-    head = f"{_EARLIER}\n{''.join(lines)}" if lines else ""
+    head = "".join((*hints, *((f"{_EARLIER}\n", *lines) if lines else ())))
     done = context(vault, caller, START_TOKENS - token_bound(head), about[:QUESTION_CHARACTERS] or None, reach=reach)
     text = done.text.replace(CLOSING, f"{head}{CLOSING}")
     return HookText(text if "\n- " in text else "", done.facts)
 
 
+def _rename_hint(vault: Vault, project: str | None, namesake: str, facts: int) -> str:
+    """Say that a project without facts may be one that has them under another name."""
+    joined = vault.settings.words("projects.joined")
+    pairs = f"{joined}, " * bool(joined) + f"{project} = {namesake}"
+    return (
+        f"Nothing is known of {project}, but {counted(facts, 'fact')} of {namesake}. If they are one project, a person"
+        f" joins them: clawmem config set projects.joined '{pairs}'"
+    )
+
+
 def last_summaries(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[str]:
     """Return the summaries of the last ended sessions in a scope, newest first, each with its day."""
     ended = [one for one in sessions if one.summary and one.ended and one.id != running]
-    same = [one for one in ended if (one.workflow, one.project) == (reach.workflow, reach.project)]
+    projects = reach.projects() or (None,)
+    same = [one for one in ended if one.workflow == reach.workflow and one.project in projects]
     newest = sorted(same, key=lambda one: one.ended or "", reverse=True)[:_MOST_EARLIER]
     return [f"{(one.ended or '')[:10]}: {one.summary}" for one in newest]
 

@@ -16,7 +16,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.precedents import DECISION
-from clawmem.model.facts.reach import PROJECT, TEAM
+from clawmem.model.facts.reach import PROJECT, TEAM, project_name
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, RETRACT, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.change import Change
@@ -46,7 +46,7 @@ class WorkScope(NamedTuple):
     def entity(self) -> str | None:
         """Return the entity for what names none: the project's, else the workflow's, else None."""
         if self.project:
-            name = slug(self.project.rstrip("/").removesuffix(".git").replace(":", "/").rsplit("/", 1)[-1])
+            name = slug(project_name(self.project))
             return f"projects/{name}" if name else None
         return f"resources/{self.workflow}" if self.workflow else None
 

@@ -94,11 +94,12 @@ def reach_of(call: Call, workflow: str | None, scope: str | None, project: str |
             if of_session is not None:
                 return of_session
         here = runtime.repository_project()
-        return None if here is None else Reach(project=here, others_hidden=True)
+        joined = runtime.joined_projects(here)
+        return None if here is None else Reach(project=here, others_hidden=True, joined=joined)
     named = runtime.workflow(workflow)
     where = None if scope in (FRAMEWORK, ORGANISATION, TEAM) and project is None else runtime.project(project)
     check_scope(scope, named, where, (*SCOPES, EVERY_SCOPE))
-    return Reach(named, where, scope or PROJECT)
+    return Reach(named, where, scope or PROJECT, joined=runtime.joined_projects(where))
 
 
 class PointInTime(NamedTuple):

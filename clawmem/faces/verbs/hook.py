@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.model.facts.reach import Reach
+from clawmem.model.facts.reach import Reach, canonical_project, project_name
 from clawmem.model.harness import COMPACT, END, HARNESSES, PROMPT, START, HookCall, events_of, printed, read_call
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
@@ -90,7 +90,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
     caller = _caller(call, harness, given)
     known = read_session(vault, given.session) if given.session else HookSession()
     project = _project(call, vault, given)
-    reach = Reach(call.runtime.workflow(), project)
+    reach = Reach(call.runtime.workflow(), project, joined=call.runtime.joined_projects(project))
     if meaning == START:
         from clawmem.work.sessions.records import list_sessions
 
@@ -98,7 +98,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         asked = known.asked if given.source in ("compact", "resume") else ""
         sessions = list_sessions(vault, caller.now).sessions
         # A repository is a technical task, for which nobody's family or health is shown.
-        about = f"{_short_name(project)} repository {asked}".strip() if project else asked
+        about = f"{project_name(project)} repository {asked}".strip() if project else asked
         done = start_text(vault, caller, about, reach, last_summaries(sessions, reach, given.session))
         known = HookSession(asked, done.facts)
         _begin(call, vault, harness, caller, given, reach)
@@ -165,11 +165,7 @@ def _detached(call: Call, vault: Vault, harness: str, what: str, work: Callable[
 def _project(call: Call, vault: Vault, given: HookCall) -> str | None:
     named = call.runtime.environment.get("CLAWMEM_PROJECT")
     folder = Path(given.folder) if given.folder else call.runtime.working_folder
-    return named or project_of(folder, vault.root, call.runtime.home())
-
-
-def _short_name(project: str | None) -> str:
-    return (project or "").rstrip("/").rpartition("/")[2].removesuffix(".git")
+    return canonical_project(named) if named else project_of(folder, vault.root, call.runtime.home())
 
 
 def _caller(call: Call, harness: str, given: HookCall) -> Caller:

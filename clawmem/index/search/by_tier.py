@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from math import nextafter
 from typing import Any
 
@@ -63,16 +64,13 @@ def within_reach(reach: Reach | None) -> tuple[str, tuple[str, ...]]:
     all."""
     if reach is None:
         return "", ()
+    ranges = reach.ranges()
+    within, bounds = " OR realm >= ? AND realm < ?" * len(ranges), tuple(chain.from_iterable(ranges))
     if reach.others_hidden:
         # ';' is the character after ':'.
-        own = reach.range() or ("", "")
-        return f"(realm < '{PROJECT}:' OR realm >= '{PROJECT};' OR realm >= ? AND realm < ?)", own
+        return f"(realm < '{PROJECT}:' OR realm >= '{PROJECT};'{within})", bounds
     realms = reach.realms()
-    listed = f"realm IN ({','.join('?' * len(realms))})"
-    between = reach.range()
-    if between is None:
-        return listed, realms
-    return f"({listed} OR realm >= ? AND realm < ?)", (*realms, *between)
+    return f"(realm IN ({','.join('?' * len(realms))}){within})", (*realms, *bounds)
 
 
 def rows_in_reach(index: Index, reach: Reach, numbers: Collection[int]) -> set[int]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 
+from clawmem.index.search.by_tier import within_reach
 from clawmem.index.search.channels import FactFilter, condition_of
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.schema import QUARANTINE_PACE, tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
+from clawmem.model.facts.reach import PROJECT, Reach, project_name, project_of_realm
 
 _SCOPED = f"realm != '' AND pace != {QUARANTINE_PACE}"
 
@@ -114,3 +117,17 @@ def scoped_linked(index: Index, wanted: FactFilter, numbers: Collection[int]) ->
         (rows,),
     ).fetchall()
     return scoped_among(index, wanted, {n for (n,) in (*towards, *back)})
+
+
+def namesakes(index: Index, reach: Reach) -> dict[str, int]:
+    """Return the other projects with the last word of a project that has no facts, and how many facts each has."""
+    of_projects = f"{PROJECT}:", f"{PROJECT};"
+    own, bounds = within_reach(Reach(project=reach.project, joined=reach.joined, others_hidden=True))
+    known = f"SELECT 1 FROM fact WHERE realm >= ? AND realm < ? AND {own} LIMIT 1"
+    if reach.project is None or index.database.execute(known, (*of_projects, *bounds)).fetchone():
+        return {}
+    counts: Counter[str] = Counter()
+    query = "SELECT realm, COUNT(*) FROM fact WHERE realm >= ? AND realm < ? GROUP BY realm"
+    for realm, number in index.database.execute(query, of_projects):
+        counts[project_of_realm(realm)] += number
+    return {name: n for name, n in counts.items() if project_name(name) == project_name(reach.project)}

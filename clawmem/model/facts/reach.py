@@ -5,7 +5,9 @@ Scopes from narrow to broad are `project`, `team` (the practice of one workflow)
 ones. A `workflow` with a slash, such as `heartbeat/rules`, is the extractor of a learned fact and no workflow.
 """
 
+import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import InvalidInput
@@ -20,40 +22,59 @@ SCOPES = (PROJECT, TEAM, FRAMEWORK, ORGANISATION)
 EVERY_SCOPE = "all"
 _NEXT = "\t"
 _AFTER_NEXT = "\n"
+# The address of a git remote: a URL, or `user@host:path` as ssh takes it.
+_REMOTE = re.compile(
+    r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/@\s]*@)?(?P<host>[^/:@\s]+)(?::\d+(?=/))?[:/]/*(?P<path>\S+)", re.I
+)
+# Hosts that take ssh on the port of https, and the names that they have otherwise.
+_OTHER_HOSTS = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
 
 
 class Reach(NamedTuple):
-    """The scope of a query: its workflow, its project (a remote's URL or a folder), and the narrowest scope it sees.
+    """The scope of a query: its workflow, its project (the address of a remote or a folder), and the narrowest scope it
+    sees.
 
     Without a workflow, the project's facts of all workflows are seen, and no workflow's own. `others_hidden` is the
-    scope of a query that names none, from inside a project: it sees everything except the facts of other projects."""
+    scope of a query that names none, from inside a project: it sees everything except the facts of other projects.
+    `joined` are other names of the project, whose facts are its own, too."""
 
     workflow: str | None = None
     project: str | None = None
     scope: str = PROJECT
     others_hidden: bool = False
+    joined: tuple[str, ...] = ()
+
+    def projects(self) -> tuple[str, ...]:
+        """Return the names of the query's project."""
+        return () if self.project is None else (self.project, *self.joined)
 
     def realms(self) -> tuple[str, ...]:
         """Return the realms that the query sees, without those in `range`."""
         seen = ["", *SCOPES[max(SCOPES.index(self.scope), 2) :]]
         if self.scope in (PROJECT, TEAM):
             seen.append(_team(self.workflow))
-        if self.scope == PROJECT and self.project is not None and self.workflow is not None:
-            seen += [_project(self.project, workflow) for workflow in (self.workflow, None)]
+        if self.scope == PROJECT and self.workflow is not None:
+            seen += [_project(project, workflow) for project in self.projects() for workflow in (self.workflow, None)]
         return tuple(seen)
 
-    def range(self) -> tuple[str, str] | None:
-        """Return the first of the other realms that the query sees and the first after them, or None."""
-        if self.scope != PROJECT or self.project is None or self.workflow is not None:
-            return None
-        return _project(self.project, None), f"{PROJECT}:{self.project}{_AFTER_NEXT}"
+    def ranges(self) -> tuple[tuple[str, str], ...]:
+        """Return the other realms that the query sees: of each range the first realm, and the first after it."""
+        if self.scope != PROJECT or self.workflow is not None:
+            return ()
+        return tuple(
+            (_project(project, None), f"{PROJECT}:{canonical_project(project)}{_AFTER_NEXT}")
+            for project in self.projects()
+        )
 
     def sees(self, realm: str) -> bool:
         """Return whether the query sees a realm."""
         if self.others_hidden and not realm.startswith(f"{PROJECT}:"):
             return True
-        within = self.range()
-        return realm in self.realms() or (within is not None and within[0] <= realm < within[1])
+        return realm in self.realms() or any(first <= realm < after for first, after in self.ranges())
 
     def sees_event(self, metadata: Mapping[str, Any] | None) -> bool:
         """Return whether the query sees an event, by `workflow` and `project` in its metadata."""
@@ -90,15 +111,33 @@ def label_of(realm: str, reach: Reach | None) -> str:
     kind, _, rest = realm.partition(":")
     if kind == PROJECT:
         project, _, workflow = rest.partition(_NEXT)
-        own = reach is not None and reach.project == project
+        own = reach is not None and project in map(canonical_project, reach.projects())
         return "" if own else project_name(project) or workflow
     return rest if kind == TEAM and (reach is None or reach.workflow != rest) else ""
+
+
+def project_of_realm(realm: str) -> str:
+    """Return the project of a realm of a project."""
+    return realm.partition(":")[2].partition(_NEXT)[0]
 
 
 def workflow_of_realm(realm: str) -> str | None:
     """Return the workflow of a realm, or None."""
     kind, _, rest = realm.partition(":")
     return (rest if kind == TEAM else rest.partition(_NEXT)[2] if kind == PROJECT else "") or None
+
+
+@lru_cache(maxsize=512)
+def canonical_project(project: str) -> str:
+    """Return the one name of a project: `host/owner/name` in lower case for every form of a remote's address, without
+    scheme, user, password, port and `.git`. A folder and any other name stay as they are."""
+    text = project.strip().removeprefix("file://")
+    found = None if text[:1] in ("/", "~", ".") else _REMOTE.fullmatch(text)
+    if found is None or not (found["scheme"] or "@" in text or ":" in text or "." in found["host"]):
+        return text
+    host = found["host"].lower()
+    path = found["path"].rstrip("/").removesuffix(".git")
+    return f"{_OTHER_HOSTS.get(host, host)}/{path.lower()}"
 
 
 def project_name(project: str) -> str:
@@ -130,7 +169,7 @@ def _team(workflow: str | None) -> str:
 
 
 def _project(project: str, workflow: str | None) -> str:
-    return f"{PROJECT}:{project}{_NEXT}{workflow if is_workflow(workflow) else ''}"
+    return f"{PROJECT}:{canonical_project(project)}{_NEXT}{workflow if is_workflow(workflow) else ''}"
 
 
 def _text(value: object) -> str | None:

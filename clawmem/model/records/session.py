@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.facts.reach import canonical_project
 from clawmem.model.language.dates import moment_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.parsing import Yaml, json_object
@@ -110,6 +111,8 @@ def _session(record: Mapping[str, Any]) -> SessionRecord:
         if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
             raise InvalidInput(f"the key '{key}' is not a list of texts")
         given[key] = tuple(words)
+    if "project" in given:
+        given["project"] = canonical_project(given["project"])
     for key in ("reflection", "outcomes"):
         if not isinstance(given.get(key, {}), Mapping):
             raise InvalidInput(f"the key '{key}' is not an object")

@@ -19,6 +19,12 @@ SETTINGS = (
     Setting("user.name", "text", "user", "your name: who says `I`, and who `User` and `the user` are"),
     Setting("defaults.entity", "entity", "areas/general", "where a fact goes when no entity is named"),
     Setting("defaults.limit", "int", 10, "how many facts recall gives", 1, 1000),
+    Setting(
+        "projects.joined",
+        "pairs",
+        "",
+        "remotes that are one project, because it was renamed or moved: what is known of one is known of the other",
+    ),
     Setting("context.budget", "int", 4000, "how many tokens context may fill", 100, 1_000_000),
     Setting("lock.wait_seconds", "float", 10.0, "how long to wait for another writer, in seconds", 0, 3600),
     Setting(
@@ -305,7 +311,7 @@ SETTINGS = (
 # groups are local, so that new keys in them are, too.
 LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate org".split())
 # Values of these kinds never name a place or a program. A setting of another kind is local unless it is listed here.
-_CLOSED_KINDS = frozenset("int float bool choice entity places routes".split())
+_CLOSED_KINDS = frozenset("int float bool choice entity places routes pairs".split())
 _SHARED_TEXTS = frozenset(("vault.name", "user.name"))
 
 

@@ -41,7 +41,7 @@ def check_value(setting: Setting, value: object) -> Value:
         return _words(setting, value)
     if setting.kind in ("routes", "delegations"):
         return _routes(setting, value)
-    if setting.kind == "names":
+    if setting.kind in ("names", "pairs"):
         return _names(setting, value)
     if setting.kind in ("optional", "variable", "address") and isinstance(value, str) and "\n" not in value:
         checks = {"variable": _variable, "address": _address}
@@ -89,11 +89,15 @@ def _words(setting: Setting, value: object) -> str:
 
 
 def _names(setting: Setting, value: object) -> str:
-    """Read names, as a list or as text separated by commas; with `choices`, only those."""
+    """Read names, as a list or as text separated by commas; with `choices`, only those. Of pairs, each is `A = B`."""
+    if setting.kind == "pairs" and value in ("", []):
+        return ""
     listed = value.split(",") if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         raise wrong_value(setting, value)
     names = [" ".join(one.split()) for one in listed]
+    if setting.kind == "pairs" and not all(len(name.split(" = ")) == 2 for name in names):
+        raise wrong_value(setting, value)
     if not names or "" in names or (setting.choices and not set(names) <= set(setting.choices)):
         raise wrong_value(setting, value)
     return ", ".join(dict.fromkeys(names))
@@ -201,6 +205,8 @@ def describe_values(setting: Setting) -> str:
     if setting.kind == "names":
         among = f" among {', '.join(setting.choices)}" if setting.choices else ""
         return f"names separated by commas{among}"
+    if setting.kind == "pairs":
+        return "pairs such as `host/owner/name = host/owner/other`, separated by commas, or nothing"
     if setting.kind == "optional":
         return "text on one line, or nothing"
     if setting.kind == "address":

@@ -109,7 +109,7 @@ def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_ro
     assert time.monotonic() - began < 60
     (event,) = [json.loads(line) for line in (vault_root / "ledger/2026-03-02.jsonl").read_text().splitlines()]
     assert event["metadata"] == {
-        "project": "https://git.example.org/ada/boat.git", "cwd": str(project), "branch": "main",
+        "project": "git.example.org/ada/boat", "cwd": str(project), "branch": "main",
     }  # fmt: skip
 
 
@@ -192,7 +192,7 @@ def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_
     say(clawmem, vault_root, "UserPromptSubmit", project, prompt="Move the boat build to clang.")
     (session,) = clawmem("session", "list", "--json").data["sessions"]
     assert (session["id"], session["state"]) == (SESSION, "open")
-    assert session["project"] == "https://git.example.org/ada/boat.git"
+    assert session["project"] == "git.example.org/ada/boat"
     say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript))
     until_read(vault_root)
     (session,) = clawmem("session", "list", "--json").data["sessions"]
@@ -210,3 +210,40 @@ def test_another_project_sees_nothing_of_it(clawmem: Command, vault_root: Path, 
     assert "clang" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
     for event in ("SessionStart", "UserPromptSubmit"):
         assert context(say(clawmem, vault_root, event, tmp_path / "plane", prompt=ASKED)) == ""
+
+
+def tell(clawmem: Command, vault: Path, folder: Path) -> None:
+    """Store a fact of the project of a folder."""
+    scoped = ("--scope", "project", "--vault", str(vault))
+    assert clawmem("remember", "The boat build uses clang.", *scoped, cwd=folder).code == 0
+
+
+@pytest.mark.parametrize("address", ["git@git.example.org:Ada/Boat.git", "ssh://git@git.example.org:2222/ada/boat"])
+def test_another_form_of_the_remotes_address_is_the_same_project(
+    clawmem: Command, vault_root: Path, project: Path, address: str
+) -> None:
+    tell(clawmem, vault_root, project)
+    (project / ".git/config").write_text(f'[remote "origin"]\n\turl = {address}\n')
+    assert "clang" in context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+
+
+def test_a_remote_that_was_renamed_is_named_once_and_joined(clawmem: Command, vault_root: Path, project: Path) -> None:
+    tell(clawmem, vault_root, project)
+    (project / ".git/config").write_text('[remote "origin"]\n\turl = https://git.example.org/yard/boat\n')
+    start = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    pair = "git.example.org/yard/boat = git.example.org/ada/boat"
+    assert "clang" not in start and f"clawmem config set projects.joined '{pair}'" in start
+    assert clawmem("config", "set", "projects.joined", pair).code == 0
+    start = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    assert "clang" in start and "projects.joined" not in start
+    assert "clang" in clawmem("recall", "the boat build", "--vault", str(vault_root), cwd=project).out
+
+
+def test_work_trees_of_a_repository_are_one_project(clawmem: Command, vault_root: Path, tmp_path: Path) -> None:
+    main, other = tmp_path / "boat", tmp_path / "fix"
+    for words in (["init", "-q", "boat"], ["-C", "boat", "commit", "-q", "--allow-empty", "-m", "begin"],
+                  ["-C", "boat", "worktree", "add", "-q", "../fix"]):  # fmt: skip
+        named = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+        subprocess.run(["git", *named, *words], cwd=tmp_path, check=True)
+    tell(clawmem, vault_root, main)
+    assert "clang" in context(say(clawmem, vault_root, "SessionStart", other, source="startup"))

@@ -12,7 +12,7 @@ from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.reach import SCOPES, Reach, check_scope, realm, realm_of
+from clawmem.model.facts.reach import SCOPES, Reach, canonical_project, check_scope, realm, realm_of
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 
@@ -92,3 +92,43 @@ def test_the_same_words_in_two_scopes_are_two_facts(vault: Vault, caller: Caller
 def test_a_scope_needs_what_it_is_of(scope: str, missing: str) -> None:
     with pytest.raises(InvalidInput, match=missing):
         check_scope(scope, None, None)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://git.example.org/fjordline/pelican",
+        "https://git.example.org/Fjordline/Pelican.git",
+        "https://ada:secret@git.example.org:8443/fjordline/pelican/",
+        "git@git.example.org:fjordline/pelican.git",
+        "ssh://git@git.example.org:2222/fjordline/pelican.git",
+        "ssh://git@git.example.org/fjordline/pelican",
+        "git://git.example.org/fjordline/pelican.git",
+        "git.example.org/fjordline/pelican",
+    ],
+)
+def test_every_form_of_an_address_is_one_project(address: str) -> None:
+    assert canonical_project(address) == "git.example.org/fjordline/pelican"
+
+
+@pytest.mark.parametrize("name", ["/home/ada/Boat", "kestrel", "acme/kestrel", "~/code/boat", "./boat"])
+def test_a_folder_or_a_name_is_a_project_as_it_is(name: str) -> None:
+    assert canonical_project(name) == name
+
+
+def test_the_port_of_https_for_ssh_is_the_same_host() -> None:
+    assert canonical_project("ssh://git@ssh.github.com:443/acme/boat.git") == "github.com/acme/boat"
+
+
+@given(st.from_regex(r"((https|ssh)://)?(u@)?[a-z.]{1,9}(:[0-9]{2})?[:/][A-Za-z0-9._/-]{1,12}", fullmatch=True))
+def test_the_one_name_of_a_project_is_its_own(address: str) -> None:
+    assert canonical_project(canonical_project(address)) == canonical_project(address)
+
+
+def test_a_query_sees_the_facts_of_joined_projects() -> None:
+    reach = Reach(project="example.org/a/new", joined=("example.org/a/old",))
+    for old in ("https://example.org/a/old.git", "example.org/a/old"):
+        assert reach.sees(realm(None, None, old)) and reach.sees(realm(None, "software", old))
+        assert reach._replace(workflow="software").sees(realm(None, "software", old))
+        assert reach._replace(others_hidden=True).sees(realm(None, None, old))
+    assert not reach.sees(realm(None, None, "example.org/a/older"))

@@ -20,7 +20,7 @@ from clawmem.model.settings.values import Setting, check_value, has_password
 SHARED = frozenset(
     """
     format vault.name user.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action
-    index.keyword decay.archive_days decay.archive_score heartbeat.mentions_for_entity
+    index.keyword projects.joined decay.archive_days decay.archive_score heartbeat.mentions_for_entity
     heartbeat.max_facts_per_event learning.enter stale.days access.context access.why access.entity_show tiers.policy
     condense.facts failures.guardrail_after coordination.lease_minutes coordination.on_collision
     coordination.task_at_end session.abandoned_hours session.notes session.rotate_minutes session.target session.rotate
@@ -42,7 +42,7 @@ def test_every_setting_is_this_machines_own_or_was_looked_at(key: str) -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=[one.key for one in SETTINGS])
 def test_every_text_but_the_names_of_vault_and_user_is_this_machines_own(setting: Setting) -> None:
-    closed = setting.kind in ("int", "float", "bool", "choice", "entity", "places", "routes")
+    closed = setting.kind in ("int", "float", "bool", "choice", "entity", "places", "routes", "pairs")
     assert closed or setting.key in ("vault.name", "user.name") or setting.key in LOCAL
 
 

@@ -39,6 +39,8 @@ def some_value(setting: Setting) -> st.SearchStrategy[Any]:
         return st.floats(low, high)
     if setting.kind in ("routes", "delegations"):
         return st.sampled_from(("kind:fact scout Ada", "kind:promotion scout Ben"))
+    if setting.kind == "pairs":
+        return st.sampled_from(("", "example.org/a/b = example.org/c/d", "a = b, c = d"))
     names = st.from_regex(r"[a-z][a-z0-9]{0,20}", fullmatch=True)
     return names.map(lambda name: f"projects/{name}") if setting.kind == "entity" else names
 
