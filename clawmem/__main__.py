@@ -16,10 +16,6 @@ def main() -> None:
     if sys.argv[1:2] == ["merge-driver"]:
         # git calls it once for every file: it needs no command line.
         _leave(_merge_driver(sys.argv[2:]))
-    if sys.argv[1:2] in (["remember"], ["add"]):
-        from clawmem.runtime import start_early_scan
-
-        start_early_scan(sys.argv[2:])
     from clawmem.faces.cli.plain import run_plain
 
     code = run_plain(sys.argv[1:])

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from clawmem.llm.choice import Model
 
 DEFAULT_FOLDER = ".clawmem"
-_OPENED_EARLY: dict[Path, Vault] = {}
 
 
 class VaultLocation(NamedTuple):
@@ -98,8 +97,7 @@ class Runtime:
     def vault(self) -> Vault:
         """Return the open vault. Raise NoVault if there is none."""
         if self._opened is None:
-            root = self.locate().root
-            self._opened = _OPENED_EARLY.pop(root, None) or Vault(root, self.environment)
+            self._opened = Vault(self.locate().root, self.environment)
         return self._opened
 
     def settings_notices(self) -> tuple[str, ...]:
@@ -282,21 +280,6 @@ def _not_empty(text: str, rule: str, what: str) -> str:
     if not text.strip():
         raise InvalidInput(f"{rule} is empty.", f"Set it to {what}, or leave it out.")
     return text
-
-
-def start_early_scan(arguments: Sequence[str]) -> None:
-    """Start scanning the vault for manual edits before the command line is imported, to save time.
-
-    Errors are ignored here, because the command itself meets and reports them.
-    """
-    from clawmem.vault.commit.early_scan import start_early
-
-    try:
-        vault = runtime_of(arguments).vault()
-        vault.early_scan = start_early(vault)
-    except (ClawmemError, OSError):
-        return
-    _OPENED_EARLY[vault.root] = vault
 
 
 def runtime_of(arguments: Sequence[str]) -> Runtime:

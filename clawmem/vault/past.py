@@ -37,7 +37,6 @@ class VaultAt(Vault):
     def __init__(self, present: Vault, commit: str) -> None:
         self.root, self.git_dir, self.disk, self.git = present.root, present.git_dir, present.disk, present.git
         self.environment = present.environment
-        self.early_scan = None
         self.present = present
         self.commit = commit
         self.state = present.state / FOLDER / commit

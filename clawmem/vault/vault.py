@@ -23,7 +23,6 @@ from clawmem.vault.strict_yaml import parse_yaml
 
 if TYPE_CHECKING:
     from clawmem.model.facts.catalog import Catalog
-    from clawmem.vault.commit.early_scan import EarlyScan
 
 # Up to this many paths are passed to git as arguments.
 _MAX_ARGUMENTS = 500
@@ -55,7 +54,6 @@ class Vault:
         self._check_places()
         self.disk = disk or Disk()
         self.git = Git(root, environment)
-        self.early_scan: EarlyScan | None = None
 
     def _check_places(self) -> None:
         """Raise Refused if the git folder belongs to another work tree, or clawmem's folder is a link."""

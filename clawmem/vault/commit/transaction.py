@@ -81,19 +81,11 @@ class Transaction:
 
             self.notices += resume_redaction(self.vault)
         self._finish_pending()
-        self._scan = self._early() or start_scan(self.vault)
+        self._scan = start_scan(self.vault)
         if eager:
             # A small change is stored as loose objects, for which git does not wait for the disk by default.
             # So it need not wait for the temporary pack either.
             self._importer = self.vault.git.start("-c", "core.fsync=reference", *_IMPORT)
-
-    def _early(self) -> subprocess.Popen[bytes] | None:
-        early, self.vault.early_scan = self.vault.early_scan, None
-        if early is None:
-            return None
-        from clawmem.vault.commit.early_scan import is_still_valid  # only commands that started a scan early
-
-        return early.scan if is_still_valid(self.vault, early) else None
 
     def adopt(self) -> HandEdits:
         """Commit the edits made by hand since the last change, once. Files that do not parse stay as they are."""
