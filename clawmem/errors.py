@@ -146,6 +146,10 @@ class Locked(ClawmemError):
     exit_code = LOCKED
 
 
+class ChangedMeanwhile(Locked):
+    """The branch moved, or a file was edited, while a command worked with what it had read. Nothing was written."""
+
+
 class NeedsDecision(ClawmemError):
     """Two versions are in conflict, and a person must decide."""
 

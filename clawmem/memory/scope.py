@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from threading import Thread
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import apply_commit, preload_intake
+from clawmem.index.refresh.refresh import HeadChange, apply_change, preload_intake
 from clawmem.index.search.lookup import PlacedFact, items_of
 from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import UNREADABLE, Index, delete_index
@@ -44,7 +44,9 @@ class WriteScope:
         self.index = index
         self._purpose = purpose
         self._unindexed: dict[str, bytes | None] = {}
-        self._last_commit: str | None = None
+        # Of the commits that the index lacks: the one before the first, and the last.
+        self._old: str | None = None
+        self._new: str | None = None
         self._identity: IdentityQuestion | None = None
         self.marked: list[PlacedFact] = []
         self._premise_notices: list[str] = []
@@ -145,7 +147,9 @@ class WriteScope:
         ready.join()
         for path in (path for change in changes for path in change.writes):
             self._unindexed[path] = self.transaction.read(path)
-        self._last_commit = names[-1] if names else self._last_commit
+        if names:
+            began, self._new = self._new, names[-1]
+            self._old = self._old if began == (base := self.transaction.base) else None if began else base
         return names
 
     def _check_claims(self, changes: Sequence[Change], purpose: str) -> None:
@@ -181,14 +185,14 @@ class WriteScope:
 
     def update_index(self) -> None:
         """Apply the commits to the index. If the index cannot be written, the next reader rebuilds it."""
-        if not self._unindexed:
+        if self._new is None:
             return
         try:
-            apply_commit(self.vault, self.index, self._unindexed, self._last_commit)
+            apply_change(self.vault, self.index, HeadChange(self._old, self._new, self._unindexed))
         except (*UNREADABLE, OSError) as problem:
             self.transaction.notices.append(f"the index will be rebuilt: {problem}")
             delete_index(self.vault)
-        self._unindexed = {}
+        self._unindexed, self._old, self._new = {}, None, None
 
     def flush(self) -> None:
         """Update the index and release the committed contents. This bounds the memory of an act with many commits."""

@@ -76,6 +76,7 @@ def _complete_git_merges(work: WriteScope) -> None:
     from clawmem.vault.history.git_merges import (
         has_new_merges,
         mark_merges_complete,
+        merge_point,
         new_merges,
         read_unfinished_merges,
     )  # only where people merge by hand
@@ -84,11 +85,12 @@ def _complete_git_merges(work: WriteScope) -> None:
     if merged or read_unfinished_merges(work.vault):
         from clawmem.memory.sync.complete_merges import complete_merges
 
-        done = complete_merges(work, new_merges(work.vault) if merged else ())
+        point = merge_point(work.vault)
+        done = complete_merges(work, new_merges(work.vault, point) if merged and point else ())
         if done.commits:
             work.update_index()
-        if not done.postponed:
-            mark_merges_complete(work.vault)
+        if point and not done.postponed:
+            mark_merges_complete(work.vault, point)
 
 
 def _index_error(vault: Vault, problem: Exception) -> ClawmemError:

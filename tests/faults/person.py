@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 from tests.faults.checks import assert_sound, assert_whole, commits, git
+from tests.memory.machines import make_machines
 
 _BUSY = (0, 11, 12)
 
@@ -42,6 +44,124 @@ def work_beside(root: Path, environment: Mapping[str, str], seconds: float, writ
     assert_sound(root, own)
     tally["facts"], tally["commits"] = len(kept), len(commits(root, own))
     return tally
+
+
+def sync_beside(folder: Path, environment: Mapping[str, str], syncs: int, seed: int) -> Counter[str]:
+    """Two clones that write and sync so many times, while a person commits and edits in both at random moments.
+
+    Every commit by hand is an ancestor of HEAD afterwards, every line by hand and every fact is in HEAD, in both."""
+    own = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
+    roots = [machine.root for machine in make_machines(folder, own)]
+    finished, tally = Event(), Counter[str]()
+    with ThreadPoolExecutor(2) as pool:
+        people = [pool.submit(_person_of_clone, root, own, finished, random.Random(f"{seed} {root}")) for root in roots]
+        try:
+            facts = _sync_in_turn(roots, own, syncs, random.Random(seed), tally)
+        finally:
+            finished.set()
+        by_hand = [person.result() for person in people]
+    for root in (*roots, *roots, *roots):
+        assert _clawmem(root, own, "sync") == 0
+    for root in roots:
+        for made, _ in by_hand:
+            assert [one for one in made if _git(root, own, "merge-base", "--is-ancestor", one, "HEAD")] == []
+        text = git(root, own, "grep", "-h", "-e", "", "HEAD", "--", "life", "wiki")
+        assert [line for line in (*facts, *(line for _, lines in by_hand for line in lines)) if line not in text] == []
+        assert_whole(root, own)
+        assert_sound(root, own)
+        assert _clawmem(root, own, "doctor", "--full") == 0
+    tally["commits"] = sum(len(made) for made, _ in by_hand)
+    tally["lines"], tally["facts"] = sum(len(lines) for _, lines in by_hand), len(facts)
+    return tally
+
+
+def _sync_in_turn(
+    roots: Sequence[Path], environment: Mapping[str, str], syncs: int, chance: random.Random, tally: Counter[str]
+) -> list[str]:
+    facts = []
+    for number in range(syncs):
+        root = roots[number % 2]
+        text = f"The clone {root.name} says {number}."
+        if _remember(root, environment, text, f"projects/p{number % 3}") == 0:
+            facts.append(text)
+        time.sleep(chance.random() / 20)
+        code = _clawmem(root, environment, "sync")
+        assert code in _BUSY, code
+        tally["syncs"] += 1
+        tally[f"sync {code}"] += 1
+    return facts
+
+
+def _person_of_clone(
+    root: Path, environment: Mapping[str, str], finished: Event, chance: random.Random
+) -> tuple[list[str], list[str]]:
+    """Commit and edit at random moments until the end; the commits and the lines that git or the disk confirmed."""
+    made, lines = [], []
+    number = 0
+    while not finished.is_set():
+        number += 1
+        line = f"{root.name} wrote line {number} by hand."
+        page = root / f"wiki/{root.name}-{number % 4}.md"
+        page.parent.mkdir(exist_ok=True)
+        with page.open("a") as file:
+            file.write(f"\n{line}\n")
+        lines.append(line)
+        if chance.random() < 0.6 and _git(root, environment, "add", str(page)) == 0:
+            commit = _commit(root, environment, line)
+            made += [commit] if commit else []
+        finished.wait(chance.random() / 2)
+    return made, lines
+
+
+def _commit(root: Path, environment: Mapping[str, str], message: str) -> str | None:
+    """Commit what is staged; the commit that git names, or None if git refused."""
+    command = ["git", "commit", "-q", "-m", message]
+    if subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False).returncode:
+        return None
+    return git(root, environment, "log", "-g", "-1", "--format=%H", f"--grep-reflog=commit: {message}").strip()
+
+
+def pull_beside(folder: Path, environment: Mapping[str, str], seconds: float, seed: int) -> Counter[str]:
+    """Three writers in one clone, where a person pulls with git what a second clone writes and syncs. Afterwards the
+    index has what HEAD has."""
+    own = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
+    here, there = [machine.root for machine in make_machines(folder, own)]
+    end, tally = time.monotonic() + seconds, Counter[str]()
+    with ThreadPoolExecutor(4) as pool:
+        other = pool.submit(_write_and_sync, there, own, end)
+        writers = pool.map(partial(_write, here, own, end), range(3))
+        chance = random.Random(seed)
+        while time.monotonic() < end:
+            code = _git(here, own, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+            tally[f"pull {code}"] += 1
+            if (here / ".git/MERGE_HEAD").exists():
+                _git(here, own, "merge", "--abort")
+            time.sleep(chance.random() / 4)
+        kept = [text for texts in writers for text in texts]
+        tally["facts"], tally["other facts"] = len(kept), len(other.result())
+    _git(here, own, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    _remember(here, own, "The last one.")
+    held = git(here, own, "grep", "-h", "-e", "fact", "HEAD", "--", "life")
+    assert [text for text in kept if text not in held] == []
+    assert_sound(here, own)
+    assert _clawmem(here, own, "doctor", "--full") == 0
+    return tally
+
+
+def _write_and_sync(root: Path, environment: Mapping[str, str], end: float) -> list[str]:
+    kept, number = [], 0
+    while time.monotonic() < end:
+        number += 1
+        text = f"The other clone says {number}."
+        if _remember(root, environment, text, f"projects/o{number % 3}") == 0:
+            kept.append(text)
+        _clawmem(root, environment, "sync")
+    return kept
+
+
+def _clawmem(root: Path, environment: Mapping[str, str], *arguments: str) -> int:
+    command = [sys.executable, "-m", "clawmem", *arguments]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False).returncode
 
 
 def _write(root: Path, environment: Mapping[str, str], end: float, writer: int) -> list[str]:

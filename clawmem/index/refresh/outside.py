@@ -22,13 +22,14 @@ from clawmem.vault.vault import Vault
 _KEPT = "outside.json"
 
 
-def update_stakes(vault: Vault, index: Index) -> set[str]:
-    """Check the commits that are new in HEAD and store the result in the index, within its open transaction.
+def update_stakes(vault: Vault, index: Index, head: str | None) -> set[str]:
+    """Check the commits that are new in `head`, the commit that the index describes, and store the result in the index,
+    within its open transaction. The index of a past commit gets what is known at the present one.
 
     Return the ids of the facts whose rows must change.
     """
     here = vault.present or vault
-    head = here.head().commit
+    head = here.head().commit if vault.present else head
     known = _known(here, head)
     at, found = known if known else (None, {})
     if head is not None and at != head:

@@ -69,29 +69,27 @@ def rebuild(vault: Vault, report: "OnProgress | None" = None) -> Index:
     return _build(vault, forced=True, report=report)
 
 
-def apply_commit(vault: Vault, index: Index, contents: Mapping[str, bytes | None], commit: str | None = None) -> None:
-    """Update the index with a change that was just committed and whose final contents the caller has.
-
-    `commit` is its name (default: HEAD). If another process has updated the index since it was opened here, git is
-    asked what changed instead.
-    """
-    head = commit or vault.head().commit
-    if head is None:
-        return
-    with index.writing():
-        if index.head() == index.at:
-            _take_in(index, contents)
-            index.set_head(head)
-            return
-    _catch_up(vault, index)
-
-
 class HeadChange(NamedTuple):
-    """A move of HEAD from one commit to another, with the new contents of the changed files (None: deleted)."""
+    """A move of HEAD from one commit to another, with the new contents of the changed files (None: deleted).
 
-    old: str
+    `old` is None if it is not known, or the moves do not follow each other: somebody else committed between them."""
+
+    old: str | None
     new: str
     contents: Mapping[str, bytes | None]
+
+
+def apply_change(vault: Vault, index: Index, change: HeadChange) -> None:
+    """Update the index with a change that was just committed and whose final contents the caller has.
+
+    If the index is not at the commit that the change starts from, git is asked what changed instead.
+    """
+    with index.writing():
+        if index.head() == change.old is not None:
+            _take_in(index, change.contents)
+            index.set_head(change.new)
+            return
+    _catch_up(vault, index)
 
 
 def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
@@ -103,12 +101,10 @@ def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
     if index is not None:
         try:
             for step in steps:
-                index.at = step.old
-                if index.head() == step.old:
-                    apply_commit(vault, index, step.contents, step.new)
-                    record_duplicates(index, step.contents)
+                apply_change(vault, index, step)
+                record_duplicates(index, step.contents)
             with index.writing():
-                _look_outside(vault, index)
+                _look_outside(vault, index, index.head())
         except UNREADABLE:
             pass  # `open_index` rebuilds a damaged index
         finally:
@@ -163,7 +159,7 @@ def _catch_up(vault: Vault, index: Index) -> bool:
             return False
         _take_in_paths(vault, index, head, changed)
         record_duplicates(index, changed)
-        _look_outside(vault, index)
+        _look_outside(vault, index, head)
         index.set_head(head)
     return True
 
@@ -173,15 +169,15 @@ def refresh_outside_facts(vault: Vault) -> None:
     index = open_index(vault)
     try:
         with index.writing():
-            _look_outside(vault, index)
+            _look_outside(vault, index, index.head())
     finally:
         index.close()
 
 
-def _look_outside(vault: Vault, index: Index) -> None:
+def _look_outside(vault: Vault, index: Index, head: str | None) -> None:
     from clawmem.index.refresh.outside import update_stakes
 
-    changed = update_stakes(vault, index)
+    changed = update_stakes(vault, index, head)
     if changed:
         from clawmem.index.tables.intake import take_in_again
 
@@ -230,7 +226,7 @@ def _fill(vault: Vault, index: Index, afresh: bool, report: "OnProgress | None")
     with index.writing():
         _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS), report)
         record_duplicates(index)
-        _look_outside(vault, index)
+        _look_outside(vault, index, head)
         index.set_head(head)
 
 

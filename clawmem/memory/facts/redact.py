@@ -35,7 +35,7 @@ from clawmem.model.records.event import Event, event_to_line, ledger_path, parse
 from clawmem.model.safety.leftovers import contains_text
 from clawmem.model.safety.written_forms import Needle, compile_needles, contains
 from clawmem.vault.commit.fast_import import import_stream
-from clawmem.vault.commit.pending import PendingCommit, write_pending
+from clawmem.vault.commit.pending import PendingCommit
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.commit.transaction import Transaction, transaction
 from clawmem.vault.rewriting import redaction
@@ -189,10 +189,10 @@ def _rewrite_history(
     tip = _commit_tombstone(vault, change, head.branch, base, caller) if change else base
     # Git handles files whose names clawmem cannot use. The search afterwards reports what remains in them.
     paths = [path for path in vault.changed_paths(head.commit, tip) if "\\" not in path]
-    write_pending(vault, PendingCommit(head.commit, tuple(paths), change.subject if change else "", ()))
+    pending = PendingCommit(head.commit, tuple(paths), change.subject if change else "", ())
     moves = _ref_updates(vault, refs, new, wanted)
     moves[head.branch] = (head.commit, tip)
-    redaction.switch_refs(vault, moves)
+    redaction.switch_refs(vault, moves, pending)
     rename_commits(vault, new.names)
     record_commits(vault, [tip], None)
     left = tuple(redaction.find_remains(vault, partial(contains_text, texts=tuple(texts))))

@@ -44,7 +44,7 @@ def apply_fast_forward(
     rescue = rescue_ref_update(txn.vault, head, caller.now)
     subject = subject_line(OP, "vault", f"took in {counted(relation.received, 'change')}")
     add_unfinished_merges(txn.vault, relation.news.merges)
-    look = fast_forward(txn, tip, subject, rescue.lines)
+    look = fast_forward(txn, head, tip, subject, rescue.lines)
     removals = find_removals(txn.vault, head, tip, tip, look)
     return _applied(head, tip, rescue, look)._replace(removals=removals)
 
@@ -59,7 +59,7 @@ def commit_merge(
     commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
     rescue = rescue_ref_update(vault, head, caller.now)
     add_unfinished_merges(vault, relation.news.merges)
-    look = fast_forward(txn, commit, change.subject, rescue.lines + DROP_MERGE_REF)
+    look = fast_forward(txn, head, commit, change.subject, rescue.lines + DROP_MERGE_REF)
     reported = {one.fact for one in plan.conflicts if one.fact} | {one.old for one in plan.merged.renamed}
     removals = find_removals(vault, head, commit, tip, look, reported)
     return _applied(head, commit, rescue, look)._replace(removals=removals)

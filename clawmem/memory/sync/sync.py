@@ -12,7 +12,7 @@ from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.sync.merge_message import OP
 from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, compare_histories
 from clawmem.model.records.caller import Caller
-from clawmem.vault.commit.transaction import Transaction, transaction
+from clawmem.vault.commit.transaction import Transaction, repeat_if_changed, transaction
 from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
 from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push
 from clawmem.vault.git.driver import DRIVER_SETTINGS as ABOUT_DRIVER
@@ -250,14 +250,7 @@ class _SyncRun:
 
     def _take_in(self, tip: str | None) -> ReceivedCommits:
         with transaction(self.vault, self.caller.now, OP) as txn:
-            txn.adopt()
-            head = _commit(_head(self.vault))
-            relation = (
-                compare_histories(self.vault, head, tip, self.remote_branch) if tip is not None else HistoryRelation()
-            )
-            taken = _received(relation, tip)._replace(head_after=head, ahead=relation.own if tip else None)
-            if tip is not None and taken.how != "nothing":
-                taken = self._apply(txn, head, tip, relation, taken)
+            taken, relation = repeat_if_changed(lambda: self._merged(txn, tip))
             taken = taken._replace(notices=tuple(txn.notices))
         notices = self._complete(taken, relation.news.merges)
         if taken.received:
@@ -271,6 +264,17 @@ class _SyncRun:
             with writing(self.vault, self.caller, "summaries") as work:
                 regenerate_pages(work, taken.plan.merged.stale)
         return taken._replace(notices=(*taken.notices, *notices))
+
+    def _merged(self, txn: Transaction, tip: str | None) -> tuple[ReceivedCommits, HistoryRelation]:
+        """Merge `tip` into the branch as it is now. Raise ChangedMeanwhile if a person commits or edits meanwhile."""
+        txn.scan_again()
+        txn.adopt()
+        head = _commit(_head(self.vault))
+        if tip is None:
+            return ReceivedCommits(head_after=head), HistoryRelation()
+        relation = compare_histories(self.vault, head, tip, self.remote_branch)
+        taken = _received(relation, tip)._replace(head_after=head, ahead=relation.own)
+        return (taken if taken.how == "nothing" else self._apply(txn, head, tip, relation, taken)), relation
 
     def _apply(
         self, txn: Transaction, head: str, tip: str, relation: HistoryRelation, taken: ReceivedCommits

@@ -7,12 +7,21 @@ is complete, and the next transaction finishes whatever a crash left undone.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Thread
+from typing import TypeVar
 
-from clawmem.errors import ClawmemError, ConflictMarkers, GitFailed, Locked, Refused, SecretFound, Unreadable
+from clawmem.errors import (
+    ChangedMeanwhile,
+    ClawmemError,
+    ConflictMarkers,
+    GitFailed,
+    Refused,
+    SecretFound,
+    Unreadable,
+)
 from clawmem.model.records.bounds import LOWEST_FILE_LIMIT, beyond_limit
 from clawmem.model.records.change import Change
 from clawmem.vault.commit.fast_import import import_stream
@@ -44,6 +53,9 @@ _IMPORT = ("fast-import", "--quiet", "--done")
 MANY_FILES = 200
 # Git compares the contents of every file that changed since the time of its index. This bounds their number.
 REFRESH_SECONDS = 3600
+# So often at most, what a person's commit or edit interrupts is begun again.
+_TRIES = 10
+_Result = TypeVar("_Result")
 
 
 class Transaction:
@@ -56,6 +68,8 @@ class Transaction:
         self.notices: list[str] = []
         self.unreadable: dict[str, ClawmemError] = {}
         self.read_set = ReadSet(vault)
+        # The commit before the first one that was written last.
+        self.base: str | None = None
         self._scan: subprocess.Popen[bytes] | None = None
         self._importer: subprocess.Popen[bytes] | None = None
         self._index_update: IndexUpdate | None = None
@@ -87,6 +101,12 @@ class Transaction:
             # So it need not wait for the temporary pack either.
             self._importer = self.vault.git.start("-c", "core.fsync=reference", *_IMPORT)
 
+    def scan_again(self) -> None:
+        """Look for edits made by hand once more, unless git still looks: the next `adopt` commits them."""
+        if self._scan is None:
+            self.read_set = ReadSet(self.vault)
+            self._scan = start_scan(self.vault)
+
     def adopt(self) -> HandEdits:
         """Commit the edits made by hand since the last change, once. Files that do not parse stay as they are."""
         scan, self._scan = self._scan, None
@@ -104,10 +124,16 @@ class Transaction:
         if edits.good:
             with locked_index(self.vault) as notices:
                 self.notices += notices
-                # Under this lock no git process changes files, so a second scan finds only edits by hand.
-                changed = finish_scan(self.vault, start_scan(self.vault))
-                edits = check_edits(self.vault, finish_renames(self.vault, changed))
-                self._commit_edits(edits.good)
+
+                def commit_found() -> HandEdits:
+                    head = self.vault.head()
+                    # Under this lock no git process changes files, so a second scan finds only edits by hand.
+                    changed = finish_scan(self.vault, start_scan(self.vault))
+                    found = check_edits(self.vault, finish_renames(self.vault, changed))
+                    self._commit_edits(found.good, head)
+                    return found
+
+                edits = repeat_if_changed(commit_found)
         for path, problem in edits.bad:
             self.unreadable[path] = problem
             self.notices.append(f"left alone: {problem}")
@@ -128,7 +154,7 @@ class Transaction:
         self.wait()
         if self._unfinished:
             self._finish_pending()
-        head, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
+        checked, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
         self._refuse_unsafe(paths)
         _refuse_large(changes)
         changes = screened(changes, self.read_set, self.vault.settings, purpose or self.purpose)
@@ -137,12 +163,18 @@ class Transaction:
             final.update(change.writes)
         # From here on no other git process commits until the index matches our commit.
         self.notices += lock_index(self.vault)
-        try:
-            if self.vault.head() != head:
+
+        def write() -> tuple[str, ...]:
+            nonlocal checked
+            while (head := self.vault.head()) != checked:
+                checked = head
                 self.read_set.refuse_edited(paths)  # somebody committed meanwhile
+            return self._write_commits(changes, checked)
+
+        try:
             if self._importer is not None:
                 self._index_update = IndexUpdate(self.vault)  # git reads its index meanwhile
-            names = self._write_commits(changes)
+            names = repeat_if_changed(write)
         except BaseException:
             self._abandon_index_update()
             if not is_pending(self.vault):
@@ -156,11 +188,10 @@ class Transaction:
         self.notices += [f"kept your edit of {path}" for path in finish_pending(self.vault)]
         self._unfinished = False
 
-    def _commit_edits(self, good: Mapping[str, bytes | None]) -> None:
+    def _commit_edits(self, good: Mapping[str, bytes | None], head: Head) -> None:
         from clawmem.vault.edits.adoption import adoption_notices, flaw_notices, plan_adoption
 
-        head = self.vault.head().commit
-        committed = self.vault.contents_at(head, good) if head else {}
+        committed = self.vault.contents_at(head.commit, good) if head.commit else {}
         edited = {path: data for path, data in good.items() if data != committed.get(path)}
         if edited:
             adopted = plan_adoption(self.vault, committed, edited)
@@ -170,13 +201,13 @@ class Transaction:
 
                 edited.update(add_old_path_aliases(self.vault, committed, edited, moved))
                 adopted = plan_adoption(self.vault, committed, edited)
-            names = self._write_commits([one.change for one in adopted])
+            names = self._write_commits([one.change for one in adopted], head)
             self.notices += (*adoption_notices(self.vault, adopted, names), *flaw_notices(committed, edited))
         update_git_index(self.vault, tuple(good), ())
         clear_pending(self.vault)
 
-    def _write_commits(self, changes: Sequence[Change]) -> tuple[str, ...]:
-        head = self.vault.head()
+    def _write_commits(self, changes: Sequence[Change], head: Head) -> tuple[str, ...]:
+        """Write the commits on top of `head`, for which the changes were made."""
         if head.branch is None:
             raise Refused(
                 "HEAD is detached: a new commit would belong to no branch.",
@@ -192,6 +223,7 @@ class Transaction:
         except GitFailed as problem:
             names = self._after_failure(pending, head, problem)
         self._record_commits(names, head.commit)
+        self.base = head.commit
         return names
 
     def _record_commits(self, names: Sequence[str], parent: str | None) -> None:
@@ -223,7 +255,7 @@ class Transaction:
             if names:
                 return names
             clear_pending(self.vault)
-            raise Locked(
+            raise ChangedMeanwhile(
                 "Another git command moved the branch at the same moment; nothing was written.", "Try again."
             ) from problem
         clear_pending(self.vault)
@@ -281,6 +313,16 @@ class Transaction:
         tail, self._tail = self._tail, None
         if tail is not None:
             tail.join()
+
+
+def repeat_if_changed(act: Callable[[], _Result]) -> _Result:
+    """Return the result of `act`, which is begun again each time that it raises ChangedMeanwhile, at most ten times."""
+    for _ in range(_TRIES - 1):
+        try:
+            return act()
+        except ChangedMeanwhile:
+            continue
+    return act()
 
 
 @contextmanager

@@ -198,12 +198,11 @@ def _fetched(vault: Vault, remote: Remote, branch: str) -> str:
 
 
 def push(vault: Vault, remote: Remote, branch: str, head: Head, on_progress: OnProgress | None, seconds: float) -> bool:
-    """Push the branch of HEAD, at that commit or a later one, without force. Return False if somebody else pushed
-    first.
+    """Push the commit of HEAD, without force. Return False if somebody else pushed first.
 
     Raise RemoteFailed if the remote cannot be reached or rejects the push.
     """
-    output = _run(vault, remote, ("push", "--porcelain"), f"{head.branch}:refs/heads/{branch}", on_progress, seconds)
+    output = _run(vault, remote, ("push", "--porcelain"), f"{head.commit}:refs/heads/{branch}", on_progress, seconds)
     if output.code == 0:
         vault.git.run("update-ref", tracking_ref(remote.name, branch), head.commit or "")
         return True

@@ -47,7 +47,7 @@ def lock_index(vault: Vault) -> list[str]:
     path, start, notices = index_lock_path(vault), time.monotonic(), list[str]()
     while True:
         if vault.disk.create(path, _MARK):
-            if not _is_merging(vault):
+            if not is_merging(vault):
                 return notices
             vault.disk.remove(path)
         elif holds_index_lock(vault):
@@ -67,12 +67,12 @@ def unlock_index(vault: Vault) -> None:
     if not holds_index_lock(vault):
         return
     end = time.monotonic() + _PATIENCE
-    while _is_merging(vault) and time.monotonic() < end:
+    while is_merging(vault) and time.monotonic() < end:
         time.sleep(_NAP)
     vault.disk.remove(index_lock_path(vault))
 
 
-def _is_merging(vault: Vault) -> bool:
+def is_merging(vault: Vault) -> bool:
     """Return whether git is merging or pulling here now. git writes ORIG_HEAD when it begins."""
     try:
         began = os.stat(vault.git_dir / "ORIG_HEAD").st_mtime  # noqa: PTH116 - on every writer's path

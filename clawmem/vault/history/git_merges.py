@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.model.history.entry import REDACT
+from clawmem.vault.git.index import is_merging
 from clawmem.vault.git.refs import last_merge_mark
 from clawmem.vault.vault import Vault
 
@@ -32,20 +33,31 @@ def has_new_merges(vault: Vault) -> bool:
     return mark is not None and (vault.disk.read(vault.state / MERGE_MARK) or b"").decode().partition("\n")[0] != mark
 
 
-def new_merges(vault: Vault) -> list[GitMerge]:
-    """Return the merges that git has made since the last check, oldest first."""
-    head, mark = vault.head().commit, last_merge_mark(vault.git_dir)
-    if head is None or mark is None:
-        return []
+class MergePoint(NamedTuple):
+    """git's mark of the last merge, and the commit of HEAD that contains it."""
+
+    mark: str
+    head: str
+
+
+def merge_point(vault: Vault) -> MergePoint | None:
+    """Return the present point, or None if git never merged here, or is at it: it writes the mark when it begins."""
+    mark = last_merge_mark(vault.git_dir)
+    if mark is None or is_merging(vault):
+        return None
+    head = vault.head().commit
+    return MergePoint(mark, head) if head else None
+
+
+def new_merges(vault: Vault, point: MergePoint) -> list[GitMerge]:
+    """Return the merges that git has made up to a point since the last check, oldest first."""
     kept = (vault.disk.read(vault.state / MERGE_MARK) or b"").decode().partition("\n")[2].strip()
-    return merges_between(vault, kept or mark.partition(" ")[0], head)
+    return merges_between(vault, kept or point.mark.partition(" ")[0], point.head)
 
 
-def mark_merges_complete(vault: Vault) -> None:
-    """Record that all merges so far are complete."""
-    head, mark = vault.head().commit, last_merge_mark(vault.git_dir)
-    if head is not None and mark is not None:
-        vault.disk.replace(vault.state / MERGE_MARK, f"{mark}\n{head}\n".encode(), vault.state)
+def mark_merges_complete(vault: Vault, point: MergePoint) -> None:
+    """Record that all merges up to a point are complete."""
+    vault.disk.replace(vault.state / MERGE_MARK, f"{point.mark}\n{point.head}\n".encode(), vault.state)
 
 
 def has_unfinished_merges(vault: Vault) -> bool:

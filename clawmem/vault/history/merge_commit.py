@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import GitFailed, Locked, Refused
+from clawmem.errors import ChangedMeanwhile, GitFailed, Refused
 from clawmem.model.records.change import Change, commit_message
 from clawmem.vault.commit.fast_import import CLAWMEM_AUTHOR, data_block, identity_line, quoted_path
 from clawmem.vault.commit.pending import PendingCommit, clear_pending, locked_index, update_git_index, write_pending
 from clawmem.vault.commit.signing import commit_signed
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.git.index import replace_index
-from clawmem.vault.git.refs import Head
 from clawmem.vault.git.stale_locks import clear_crash_reports
 from clawmem.vault.history.versions import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions
 from clawmem.vault.vault import Vault
@@ -82,36 +81,32 @@ def _signed(vault: Vault, made: str, parents: Sequence[str], change: Change, sec
     return commit_signed(vault, identity, (f"{made}^{{tree}}", *named), commit_message(change).encode())
 
 
-def fast_forward(started: Transaction, target: str, subject: str, along: str = "") -> FileStates | None:
-    """Move the branch to a commit that contains its history, and update the files, all or nothing.
+def fast_forward(started: Transaction, base: str, target: str, subject: str, along: str = "") -> FileStates | None:
+    """Move the branch from `base` to a commit that contains it, and update the files, all or nothing.
 
-    `along` are lines for `git update-ref --stdin` that move other refs in the same step. Return the changed files, or
-    None if there are more than a few hundred, or some are not regular files.
+    `base` is the commit that the caller has merged. `along` are lines for `git update-ref --stdin` that move other refs
+    in the same step. Return the changed files, or None if there are more than a few hundred, or some are not regular
+    files.
 
     Edits made by hand must have been committed. Raise Refused if HEAD is detached or a file cannot be written, and
-    Locked if a file was edited meanwhile.
+    ChangedMeanwhile if the branch is no longer at `base` or a file was edited.
     """
     vault = started.vault
     started.wait()
-    head = vault.head()
-    if head.branch is None or head.commit is None:
-        raise Refused(
-            "HEAD is detached: the merge would belong to no branch.",
-            "Return to the branch with `git switch main`, then run the command again.",
-        )
-    changed = diff_commits(vault, head.commit, head.commit, target)
+    changed = diff_commits(vault, base, base, target)
     plain = sorted(
         path for path in changed.paths if all(_is_plain(side, path) for side in (changed.base, changed.theirs))
     )
     batches = _FileStatesByBatch(vault, changed, plain)
     with locked_index(vault):
+        branch = _branch_at(vault, base)
         _refuse_unsafe(started, plain, batches)
-        write_pending(vault, PendingCommit(head.commit, tuple(plain), subject, ()))
+        write_pending(vault, PendingCommit(base, tuple(plain), subject, ()))
         try:
-            lines = f"update {head.branch} {target} {head.commit}\n{along}"
+            lines = f"update {branch} {target} {base}\n{along}"
             vault.git.run("update-ref", "--stdin", "-m", f"clawmem: {subject}", stdin=lines.encode())
         except GitFailed as problem:
-            _check_moved(vault, head, target, problem)
+            _check_moved(vault, base, target, problem)
         _update_files(started, plain, batches)
         _update_other_files(vault, changed, sorted(changed.paths - set(plain)))
     return batches.whole() if len(plain) == len(changed.paths) else None
@@ -154,14 +149,25 @@ class _FileStatesByBatch:
         )
 
 
-def _check_moved(vault: Vault, head: Head, target: str, problem: GitFailed) -> None:
+def _branch_at(vault: Vault, base: str) -> str:
+    """Return the branch of HEAD. Raise Refused if there is none, and ChangedMeanwhile if it is not at `base`."""
+    head = vault.head()
+    if head.branch is None:
+        raise Refused(
+            "HEAD is detached: the merge would belong to no branch.",
+            "Return to the branch with `git switch main`, then run the command again.",
+        )
+    if head.commit != base:
+        raise ChangedMeanwhile("Another git command moved the branch at the same moment.", "Try again.")
+    return head.branch
+
+
+def _check_moved(vault: Vault, base: str, target: str, problem: GitFailed) -> None:
     """Raise unless git moved the branch before it failed, as a killed git may have done."""
-    now = vault.head()
-    if now.commit == target:
+    if vault.head().commit == target:
         return
     clear_pending(vault)
-    if now != head:
-        raise Locked("Another git command moved the branch at the same moment.", "Try again.") from problem
+    _branch_at(vault, base)
     raise problem
 
 
@@ -180,7 +186,7 @@ def _refuse_unsafe(started: Transaction, paths: Sequence[str], batches: _FileSta
     for batch in batches:
         for path, old in batch.old.items():
             if vault.read(path) != old:
-                raise Locked(
+                raise ChangedMeanwhile(
                     f"{path} differs from what was committed and would be overwritten; nothing was changed.",
                     "Commit it with git, or move it away, then run the command again.",
                 )

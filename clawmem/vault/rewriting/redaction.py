@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.errors import NeedsDecision, Refused
-from clawmem.vault.commit.pending import finish_pending, locked_index
+from clawmem.errors import ChangedMeanwhile, GitFailed, NeedsDecision, Refused
+from clawmem.vault.commit.pending import PendingCommit, clear_pending, finish_pending, locked_index, write_pending
 from clawmem.vault.disk import files_below
 from clawmem.vault.git.git import git_error
 from clawmem.vault.git.refs import common_dir_of
@@ -78,11 +78,28 @@ def begin_redaction(vault: Vault) -> list[str]:
     return cleared
 
 
-def switch_refs(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
-    """Move every ref from its old target to its new one (None: delete it) in one step, then finish."""
+def switch_refs(vault: Vault, moves: Mapping[str, tuple[str, str | None]], pending: PendingCommit) -> None:
+    """Move every ref from its old target to its new one (None: delete it) in one step, then finish. `pending` names
+    the files that change.
+
+    Raise ChangedMeanwhile if a ref has moved since it was read, and leave everything as it is: the new history would
+    lack a commit, and the old one would stay.
+    """
     with locked_index(vault):
+        write_pending(vault, pending)
         _keep(vault, {"phase": "switching", "moves": {name: list(pair) for name, pair in moves.items()}})
-        _move(vault, moves)
+        try:
+            _move(vault, moves)
+        except GitFailed as problem:
+            now = _targets(vault)
+            if any(now.get(name) == new for name, (old, new) in moves.items() if new != old):
+                raise  # git was killed while it moved them: the next command goes on
+            clear_pending(vault)
+            _drop_aside(vault)
+            (vault.state / _NOTE).unlink(missing_ok=True)
+            raise ChangedMeanwhile(
+                "A branch or tag moved while its history was rewritten; nothing was changed.", "Run the command again."
+            ) from problem
     finish_redaction(vault)
 
 
@@ -106,7 +123,8 @@ def resume_redaction(vault: Vault) -> list[str]:
         _drop_aside(vault)
         (vault.state / _NOTE).unlink(missing_ok=True)
         return [*cleared, "a redaction was interrupted before it changed anything: run it again"]
-    _move(vault, {name: (old, new) for name, (old, new) in note["moves"].items()})
+    moves, now = {name: (old, new) for name, (old, new) in note["moves"].items()}, _targets(vault)
+    _move(vault, {name: pair for name, pair in moves.items() if now.get(name) == pair[0]})
     finish_redaction(vault)
     return [*cleared, "finished a redaction that was interrupted; run it again to check that nothing is left"]
 
@@ -116,14 +134,17 @@ def _keep(vault: Vault, note: Mapping[str, object]) -> None:
 
 
 def _move(vault: Vault, moves: Mapping[str, tuple[str, str | None]]) -> None:
-    """Move the refs that are still at their old target. Those that have moved already are skipped."""
-    names = vault.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode().splitlines()
-    now = dict(line.split(" ") for line in names)
+    """Move the refs. Raise GitFailed if one of them is not at its old target."""
     lines = []
     for name, (old, new) in moves.items():
-        if now.get(name) == old and new != old:
+        if new != old:
             lines.append("option no-deref\n" + (f"update {name} {new} {old}\n" if new else f"delete {name} {old}\n"))
     vault.git.run("update-ref", "--stdin", "-m", "clawmem redact", stdin="".join(lines).encode())
+
+
+def _targets(vault: Vault) -> dict[str, str]:
+    printed = vault.git.run("for-each-ref", "--format=%(refname) %(objectname)").decode()
+    return dict(line.split(" ") for line in printed.splitlines())
 
 
 def _drop_aside(vault: Vault) -> None:

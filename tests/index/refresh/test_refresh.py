@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import apply_commit, open_index
+from clawmem.index.refresh.refresh import HeadChange, apply_change, open_index
 from clawmem.index.search.lookup import entity_names, facts_of
 from clawmem.index.search.unreadable import broken_files
 from clawmem.memory.entities.entities import archive_entity, move_entity, rename_entity
@@ -231,6 +231,7 @@ def test_a_commit_of_another_process_in_between_is_not_lost(
     vault: Vault, environment: dict[str, str], caller: Caller
 ) -> None:
     ours = open_index(vault)
+    start = ours.head()
     path = items_path("projects/apollo")
     world = World(vault, environment, caller, 1)
     for name, other in (("one", items_path("projects/other")), ("two", path)):
@@ -240,7 +241,9 @@ def test_a_commit_of_another_process_in_between_is_not_lost(
         if name == "one":
             # A reader brings the index to the first commit; what we hold open knows nothing of it.
             open_index(vault).close()
-    apply_commit(vault, ours, {path: (vault.root / path).read_bytes()})
+    apply_change(
+        vault, ours, HeadChange(start, world.git("rev-parse", "HEAD").strip(), {path: (vault.root / path).read_bytes()})
+    )
     assert [one.fact.id for one in facts_of(ours, "projects/other")] == ["fact_one"]
     assert_equal_to_a_rebuild(vault, ours)
 
@@ -250,14 +253,14 @@ def test_a_named_commit_leaves_later_ones_to_be_caught_up(
 ) -> None:
     world = World(vault, environment, caller, 1)
     ours = open_index(vault)
-    commits = []
+    start, commits = ours.head(), []
     for name in ("one", "two"):
         (vault.root / items_path(f"projects/{name}")).parent.mkdir(parents=True)
         (vault.root / items_path(f"projects/{name}")).write_text(f'[\n{{"id": "fact_{name}", "fact": "{name}"}}\n]\n')
         world.commit(name)
         commits.append(world.git("rev-parse", "HEAD").strip())
     path = items_path("projects/one")
-    apply_commit(vault, ours, {path: (vault.root / path).read_bytes()}, commits[0])
+    apply_change(vault, ours, HeadChange(start, commits[0], {path: (vault.root / path).read_bytes()}))
     assert ours.head() == commits[0]
     ours.close()
     index = open_index(vault)

@@ -14,6 +14,7 @@ from clawmem.model.history.redaction import RECORD, RedactionRecord, with_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.vault.commit.transaction import Transaction, transaction
+from clawmem.vault.git.refs import Head
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
@@ -219,8 +220,8 @@ def test_an_edit_in_the_moment_of_the_commit_survives(furnished: Vault, environm
     mine = (furnished.root / JANE).read_bytes().replace(b"cello", b"viola")
 
     class Saving(Transaction):
-        def _write_commits(self, changes: Sequence[Change]) -> tuple[str, ...]:
-            names = super()._write_commits(changes)
+        def _write_commits(self, changes: Sequence[Change], head: Head) -> tuple[str, ...]:
+            names = super()._write_commits(changes, head)
             (furnished.root / JANE).write_bytes(mine)
             return names
 
