@@ -186,3 +186,20 @@ def test_the_exit_code_says_whether_a_check_failed(clawmem: Command, vault: Vaul
     assert clawmem("claim", "check", home.id, "--remove").code == 0
     assert clawmem("claim", "check", home.id, "--command", "./none.sh").code == 0
     assert clawmem("claim", "test").code == 4
+
+
+def test_a_rejected_failure_is_filed_again_only_for_another_check(vault: Vault, caller: Caller) -> None:
+    home = keep(vault, caller, "Jane lives in Oslo.")
+    rule = keep(vault, caller, "The team meets at the harbour.", entity="projects/site")
+    supersede(vault, home.id, draft_from_record({"fact": "Jane lives in Rome."}, caller.now), caller)
+    set_check(vault, rule.id, checked_check("Where does Jane live?", None, "Oslo"), caller)
+    first = _run(vault, caller).tests[0].proposal
+    reject(vault, first or "", caller, "The harbour stays.")
+    assert _run(vault, caller).failed and read_proposals(vault).open == ()
+    set_check(vault, rule.id, checked_check("Where does Jane live?", None, "Rome"), caller)
+    assert not _run(vault, caller).failed
+    set_check(vault, rule.id, checked_check("Where does Jane live?", None, "Oslo"), caller)
+    assert _run(vault, caller).failed and read_proposals(vault).open == ()
+    set_check(vault, rule.id, checked_check("Where does Jane live?", None, "Paris"), caller)
+    assert _run(vault, caller).failed
+    assert [one.targets[0].id for one in read_proposals(vault).open] == [rule.id]

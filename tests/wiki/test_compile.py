@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
@@ -26,6 +27,7 @@ from clawmem.vault.state.wiki_state import STATE
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import check_pages
 from clawmem.wiki.compile import build_wiki
+from clawmem.wiki.curator import curate
 from tests.conftest import Command
 
 JANE, BOAT = "areas/people/jane", "projects/boat"
@@ -41,7 +43,8 @@ def page(vault: Vault, name: str) -> str:
 
 
 def pages(vault: Vault) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (vault.root / "wiki").rglob("*.md")}
+    folder = vault.root / "wiki"
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.md")}
 
 
 def test_a_page_shows_claims_with_source_history_premises_and_links(vault: Vault, caller: Caller) -> None:
@@ -170,20 +173,20 @@ def test_a_build_says_whose_text_between_the_markers_it_replaced(vault: Vault, c
 
 
 NAMES = (JANE, "areas/people/tom", BOAT)
+WORDS = ("add", "add", "add", "supersede", "retract", "link", "rename", "move", "day", "write", "build", "curate")
 STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(("add", "add", "add", "supersede", "retract", "link", "rename", "day", "write", "build")),
-        st.integers(0, 5),
-        st.integers(0, 5),
-    ),
+    st.tuples(st.sampled_from(WORDS), st.integers(0, 5), st.integers(0, 5)),
     min_size=3,
     max_size=14,
 )
+# A report links to the page of an entity that moves, and leaves a page behind on which a person wrote.
+REPORTED = [("add", 0, 1), ("write", 0, 0), ("build", 0, 0), ("day", 1, 0), ("curate", 0, 0), ("move", 0, 0)]
 
 
 @pytest.mark.parametrize("rounds", [12, pytest.param(150, marks=pytest.mark.soak)])
 def test_an_incremental_build_equals_a_full_one(rounds: int, vault: Vault, caller: Caller) -> None:
     @settings(max_examples=rounds, deadline=None, suppress_health_check=list(HealthCheck), derandomize=rounds < 100)
+    @example(REPORTED)
     @given(STEPS)
     def compare(steps: list[tuple[str, int, int]]) -> None:
         history = History(vault, caller)
@@ -196,6 +199,27 @@ def test_an_incremental_build_equals_a_full_one(rounds: int, vault: Vault, calle
         assert pages(vault) == incremental
 
     compare()
+    assert any(path.startswith("reports/") for path in pages(vault))
+
+
+def test_a_full_build_keeps_reports_and_removes_pages_that_another_machine_left(vault: Vault, caller: Caller) -> None:
+    """This machine has no state of the build that wrote them."""
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    written = page(vault, BOAT)
+    later = caller._replace(now=caller.now + timedelta(days=7))
+    report = curate(vault, later).report
+    assert report is not None
+    told = (vault.root / report).read_bytes()
+    rename_entity(vault, BOAT, "ship", later)
+    build_wiki(vault, later)
+    for name, text in (("projects/boat", written), ("projects/raft", f"Mine.\n\n{written}"), ("mine", "Mine, too.\n")):
+        (vault.root / "wiki" / f"{name}.md").write_text(text)
+    assert build_wiki(vault, later, full=True).removed == ("wiki/projects/boat.md",)
+    assert page(vault, "projects/raft").startswith("Mine.\n") and "The boat is red." not in page(vault, "projects/raft")
+    assert page(vault, "mine") == "Mine, too.\n"
+    assert (vault.root / report).read_bytes().count(b"\n") == told.count(b"\n")
 
 
 class History:
@@ -213,6 +237,10 @@ class History:
             self.caller = self.caller._replace(now=self.caller.now + timedelta(days=1 + one * 40))
         elif step == "build":
             build_wiki(self.vault, self.caller)
+        elif step == "curate":
+            curate(self.vault, self.caller)
+        elif step == "move":
+            self._move(NAMES[one % 3], f"moved-{len(self.facts)}")
         elif step == "rename":
             self._on_entity(one, other)
         elif step == "write":
@@ -235,6 +263,10 @@ class History:
         links = ("[[jane]]", "[[people/tom|Tom]]", "[sea](topics/sea.md)", "[[sea]]", "[boat](../projects/boat.md)", "")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{links[other]}\n" + before if links[other] else before.replace("[[jane]]", "Jane"))
+
+    def _move(self, name: str, new: str) -> None:
+        with suppress(ClawmemError):  # there is no such entity yet, or it has that name
+            rename_entity(self.vault, name, new, self.caller)
 
     def _on_entity(self, one: int, other: int) -> None:
         path = f"life/{NAMES[one % 3]}/summary.md"

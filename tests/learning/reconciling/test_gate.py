@@ -59,3 +59,12 @@ def test_what_no_longer_stands_is_no_duplicate() -> None:
 def test_the_same_words_about_another_subject_are_no_duplicate() -> None:
     other = proposed("Lee loves long walks in the old forest.", subject="Lee")
     assert judge(other, (KNOWN,), no_secret).accepted
+
+
+def test_the_words_of_a_long_name_do_not_make_two_statements_the_same() -> None:
+    """What is compared is what is said about the subject, not the subject."""
+    name = "Dana Maria Lopez Garcia Silva"
+    bakery = Fact(
+        "fact_00000002", f"{name} owns a bakery in Porto.", "fact", "2024-01-01T00:00:00Z", "events", subject=name
+    )
+    assert judge(proposed(f"{name} owns a garage in Porto.", subject=name), (bakery,), no_secret).accepted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,24 @@ def test_where_the_routes_name_a_reviewer_an_agent_proposes_to_supersede(clawmem
     clawmem("config", "set", "review.routes", "areas/people/** ada@example.org")
     by = ("--agent", "ann", "--json")
     assert clawmem("supersede", fact, "Jane likes rum.", *by).data["outcome"] == ["proposed"]
+
+
+def test_what_a_batch_closed_in_another_entity_is_no_rival_any_more(clawmem: Command, vault_root: Path) -> None:
+    """The first line replaced the fact that was there, so the second one does not stand against that."""
+    with_strategy(vault_root, "newest")
+    triple = {"subject": "Jane", "predicate": "lives_in"}
+    clawmem("remember", "Jane's home: Porto", "--entity", "areas/people/friends", "--subject", "Jane", "--predicate",
+            "lives_in", "--object", "Porto")  # fmt: skip
+    clawmem("remember", "Jane paints.", "--entity", "areas/people/friends")
+    lines = [
+        {"fact": "Jane's home: Rome", "entity": "areas/people/friends", **triple, "object": "Rome"},
+        {"fact": "Jane's home: Oslo", "entity": "areas/people/jane", **triple, "object": "Oslo"},
+    ]
+    given = "".join(f"{json.dumps(line)}\n" for line in lines)
+    answer = clawmem("remember", "--jsonl", "-", "--json", given=given)
+    rome, oslo = (one["id"] for one in answer.data["facts"])
+    rivals = {one["fact"]: {rival["fact"] for rival in one["against"]} for one in answer.data["conflicts"]}
+    assert rivals[rome] == {"Jane's home: Porto"}
+    assert rivals.get(oslo, set()) <= {"Jane's home: Rome"}
+    assert states(clawmem)["Jane's home: Porto"] == "superseded"
+    assert clawmem("doctor").code == 0

@@ -233,3 +233,10 @@ def test_what_was_not_over_at_the_time_that_is_asked_about_keeps_its_tier() -> N
 def test_what_is_over_is_archived_however_important_it_was() -> None:
     assert should_archive(a_fact(91, importance=0.95, valid_to="2020-01-01"), NOW)
     assert not should_archive(a_fact(91, importance=0.95, valid_to="2027-01-01"), NOW)
+
+
+def test_a_verdict_names_the_fact_in_its_place_where_there_is_one() -> None:
+    replaced = a_fact(0, status=SUPERSEDED, superseded_by="fact_5e6f7a8b")
+    assert effective_tier(replaced, NOW).reason == "it was superseded by fact_5e6f7a8b"
+    assert effective_tier(replaced._replace(superseded_by=None), NOW).reason == "it was superseded"
+    assert effective_tier(a_fact(0, status=RETRACTED), NOW).reason == "it was retracted"

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
+from clawmem.model.pages import context_frame
 from clawmem.model.pages.context_frame import ALWAYS, ASKED, HOT_FACTS, SUMMARIES, TIMELINE, WARM_FACTS, heading
 from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, render_context
 
@@ -160,3 +161,43 @@ def test_the_budget_that_is_hinted_is_enough(sections: list[Section], rules: lis
         pack(DAY, [whole, *sections], least)
         with pytest.raises(InvalidInput):
             pack(DAY, [whole, *sections], least - 1)
+
+
+def test_a_second_remark_stands_where_something_of_its_kind_is_missing_and_it_fits() -> None:
+    facts = _section(HOT_FACTS, [_unit(n, 400) for n in (1, 2)], total=2)
+    page = Unit("page", 400, True, "page\n", ())
+    pages = Section(SUMMARIES, lambda tokens, shown: [page], "clawmem show", None, 1.0, 1)
+    both = [
+        "(left out: 2; `clawmem list` shows them)\n",
+        "(left out: 1; `clawmem context --budget 4000` shows them)\n",
+    ]
+    seen = set()
+    for budget in range(30, 160):
+        try:
+            alone, packed = pack(DAY, [facts], budget), pack(DAY, [facts, pages], budget)
+        except InvalidInput:
+            continue
+        assert [part.text for part in alone.remarks if "left out: 0" in part.text] == []
+        second = context_frame.total_remark(1, "clawmem context --budget 4000", "", 0).tokens
+        if [part.text for part in packed.remarks] == both[:1]:
+            assert packed.tokens + second > budget
+        if [part.text for part in packed.remarks] == both:
+            assert packed.tokens <= budget
+            seen.add(budget - packed.tokens)
+    assert 0 in seen, "a remark that fits to the token is not left out"
+
+
+def test_room_that_is_left_goes_to_a_longer_fact_of_the_second_half() -> None:
+    """One fact of the second half gives its place to a longer one, but never a line that tells several facts."""
+
+    def kept(*units: Unit) -> list[int | str]:
+        offered = [*units, _unit(9, 35), _unit(10, 900)]
+        # The frame takes 23 tokens, the remark 17, the title 5, and 20 are left.
+        packed = pack(DAY, [_section(HOT_FACTS, offered)], 23 + 17 + 5 + sum(one.tokens for one in units) + 20)
+        return [unit.key for unit in packed.sections[0].units]
+
+    first = [_unit(1, 15), _unit(2, 20)]
+    assert kept(*first, _unit(3, 20), _unit(4, 20)) == [1, 2, 3, 9]
+    assert kept(*first, _unit(3, 20), _unit(4, 20, 5)) == [1, 2, 4, 9]
+    assert kept(*first, _unit(3, 20, 6), _unit(4, 20, 5)) == [1, 2, 3, 4]
+    assert kept(_unit(1, 15), _unit(2, 20), _unit(3, 20)) == [1, 2, 3]

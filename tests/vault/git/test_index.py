@@ -7,8 +7,9 @@ import random
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from threading import Timer
 from typing import NamedTuple
 
 import pytest
@@ -20,6 +21,7 @@ from clawmem.memory.sync.sync import SyncOptions, sync
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, trailers
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.disk import Disk
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.index import holds_index_lock, lock_index, unlock_index
 from clawmem.vault.git.refs import read_head
@@ -185,6 +187,116 @@ def test_an_index_that_a_person_holds(vault: Vault, clawmem: Command, environmen
     assert commits(vault.root, environment) == before and lock.exists()
     assert clawmem("remember", "First.").code == 0
     assert_whole(vault.root, environment)
+
+
+class Merge:
+    """A person's `git merge` that waits in the editor. git has released its lock on the index there."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+        for branch in ("other", "main"):
+            git(root, environment, "switch", "-q", *(["-c", branch] if branch == "other" else [branch]))
+            (root / f"{branch}.txt").write_text("x\n")
+            git(root, environment, "add", f"{branch}.txt")
+            git(root, environment, "commit", "-q", "-m", branch)
+        begun, self._gate = root.parent / "begun", root.parent / "gate"
+        os.mkfifo(begun)
+        os.mkfifo(self._gate)
+        editor = f"sh -c 'echo > {begun}; cat {self._gate} > /dev/null'"
+        self.process = subprocess.Popen(
+            ["git", "merge", "-q", "--no-ff", "--edit", "other"], cwd=root, env={**environment, "GIT_EDITOR": editor}
+        )
+        begun.read_bytes()
+        self.ended = False
+
+    def end(self) -> None:
+        if not self.ended:
+            self.ended = True
+            self._gate.write_bytes(b"")
+            self.process.wait(60)
+
+
+class Watched(Disk):
+    """A disk that ends a merge at the n-th attempt to lock the index, and notes if it had ended as the lock went."""
+
+    def __init__(self, merge: Merge, attempts: int) -> None:
+        self._merge, self.left = merge, attempts
+        self.went: list[bool] = []
+
+    def create(self, path: Path, data: bytes) -> bool:
+        self.left -= 1
+        if self.left == 0:
+            self._merge.end()
+        return super().create(path, data)
+
+    def remove(self, path: Path) -> None:
+        self.went += [self._merge.ended] if path.name == "index.lock" else []
+        super().remove(path)
+
+
+@pytest.fixture
+def merge(vault: Vault, environment: dict[str, str]) -> Iterator[Merge]:
+    found = Merge(vault.root, environment)
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patience that no load of the machine exhausts."""
+    monkeypatch.setattr("clawmem.vault.git.index._PATIENCE", 600.0)
+
+
+@pytest.mark.usefixtures("endless")
+def test_a_merge_that_ends_is_waited_for(vault: Vault, merge: Merge) -> None:
+    """Each attempt while it runs gives the lock back, so that git can take it."""
+    vault.disk = disk = Watched(merge, 4)
+    with writer_lock(vault.state / "lock", 1, "test"):
+        assert lock_index(vault) == []
+        assert disk.left == 0 and disk.went == [False, False, False]
+        assert holds_index_lock(vault)
+        unlock_index(vault)
+
+
+def test_a_merge_that_does_not_end_is_named_and_nothing_is_written(
+    vault: Vault, merge: Merge, clawmem: Command, environment: dict[str, str]
+) -> None:
+    before = commits(vault.root, environment)
+    with writer_lock(vault.state / "lock", 1, "test"), pytest.raises(Locked, match="Another git command is running"):
+        lock_index(vault)
+    assert not (vault.git_dir / "index.lock").exists()
+    done = clawmem("remember", "First.", "--json")
+    assert not done.json["ok"] and commits(vault.root, environment) == before
+    merge.end()
+    assert clawmem("remember", "First.").code == 0
+
+
+@pytest.mark.parametrize("seconds", [-120, 120])
+def test_a_merge_that_began_long_ago_is_none(vault: Vault, merge: Merge, seconds: int) -> None:
+    """A person who left an editor open, or a clock that was put back, does not stop every command."""
+    assert not merge.ended
+    mark = vault.git_dir / "ORIG_HEAD"
+    began = mark.stat().st_mtime + seconds
+    os.utime(mark, (began, began))
+    with writer_lock(vault.state / "lock", 1, "test"):
+        assert lock_index(vault) == []
+        assert holds_index_lock(vault)
+        unlock_index(vault)
+    assert not holds_index_lock(vault)
+
+
+@pytest.mark.usefixtures("endless")
+def test_the_lock_goes_after_a_merge_that_began_meanwhile(vault: Vault, environment: dict[str, str]) -> None:
+    with writer_lock(vault.state / "lock", 1, "test"):
+        lock_index(vault)
+        (vault.git_dir / "index.lock").rename(vault.git_dir / "aside")
+        merge = Merge(vault.root, environment)
+        (vault.git_dir / "aside").rename(vault.git_dir / "index.lock")
+        vault.disk = disk = Watched(merge, 0)
+        ending = Timer(0.5, merge.end)
+        ending.start()
+        unlock_index(vault)
+        ending.join()
+    assert disk.went == [True] and merge.ended
 
 
 def test_a_mark_without_a_change_to_finish_is_let_go_of(vault: Vault, environment: dict[str, str]) -> None:

@@ -1,0 +1,39 @@
+"""Two sides of one fact: which wording stands, and what the sentence about it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.model.facts.fact import Fact
+from clawmem.model.merging.facts.merge import MergedFacts, merge_facts
+from clawmem.model.merging.policy import MergePolicy
+
+PATH = "life/areas/people/jane/items.json"
+BASE = Fact("fact_00000001", "Jane sails.", "fact", "2026-11-21T09:00:00Z", "user")
+
+
+def merged(policy: str) -> MergedFacts:
+    sides = (BASE._replace(fact="Jane sails a dinghy."), BASE._replace(fact="Jane sails a yawl."))
+    ours, theirs = ({PATH: (side,)} for side in sides)
+    return merge_facts({PATH: (BASE,)}, ours, theirs, MergePolicy(policy, "theirs"))
+
+
+def test_both_wordings_stay_where_a_person_decides() -> None:
+    found = merged("review")
+    kept, other = sorted(found.shelves[PATH], key=lambda fact: fact.id != BASE.id)
+    assert kept.id == BASE.id and kept.is_current and other.is_current
+    (conflict,) = found.conflicts
+    assert conflict.says == (f"both sides changed the wording of {BASE.id}; {other.id} has the other wording")
+
+
+@pytest.mark.parametrize(("policy", "words"), [("ours", "a dinghy"), ("theirs", "a yawl"), ("newest", "a yawl")])
+def test_a_policy_closes_the_other_wording(policy: str, words: str) -> None:
+    found = merged(policy)
+    kept, other = sorted(found.shelves[PATH], key=lambda fact: fact.id != BASE.id)
+    assert kept.fact == f"Jane sails {words}."
+    assert (other.status, other.superseded_by) == ("superseded", BASE.id)
+    (conflict,) = found.conflicts
+    assert conflict.says == (
+        f"both sides changed the wording of {BASE.id}; {BASE.id} has the winning wording and replaced {other.id},"
+        " which has the other one"
+    )

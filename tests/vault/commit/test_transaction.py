@@ -1,0 +1,117 @@
+"""A transaction: what it leaves where the disk fails after the branch moved, and which commits it knows as its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import GitFailed
+from clawmem.model.records.change import Change, trailers
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.disk import Disk
+from clawmem.vault.git.acceptance import accept
+from clawmem.vault.git.git import Git
+from clawmem.vault.git.index import index_lock_path
+from clawmem.vault.state.made_here import unaccepted_commits
+from clawmem.vault.vault import Vault
+from tests.conftest import NOW
+from tests.faults.checks import assert_whole, git
+
+FACTS = "life/areas/people/jane/items.json"
+
+
+class FullDisk(Disk):
+    """A disk that has no room for the files of one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder: Path | None = folder
+
+    def replace(self, path: Path, data: bytes, staging: Path) -> None:
+        if self.folder and path.is_relative_to(self.folder):
+            raise OSError(28, "No space left on device", str(path))
+        super().replace(path, data, staging)
+
+
+class FailingGit(Git):
+    """A git whose commits fail; it keeps what it started."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+        super().__init__(root, environment)
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def start(self, *arguments: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        self.started.append(super().start(*arguments, variables=variables))
+        return self.started[-1]
+
+    def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+        if name == "fast-import":
+            process.kill()
+            process.communicate()
+            raise GitFailed(name, "it was killed")
+        return super().finish(process, name, given)
+
+
+def change(path: str, data: bytes) -> Change:
+    return Change(f"note({path}): a line", {path: data}, trailers("note"))
+
+
+def test_a_file_that_could_not_be_written_is_written_by_the_next_commit(
+    vault: Vault, environment: dict[str, str]
+) -> None:
+    """The second commit of the same transaction finishes the first one, before its own note takes its place."""
+    vault.disk = disk = FullDisk(vault.path("daily"))
+    with transaction(vault, NOW, "test") as started:
+        started.commit([change("daily/2026-11-20.md", b"- one\n")])
+        assert vault.read("daily/2026-11-20.md") is None
+        assert "No space left" in started.notices[-1]
+        disk.folder = None
+        started.commit([change("life/second.txt", b"two\n")])
+        assert vault.read("daily/2026-11-20.md") == b"- one\n"
+    assert vault.read("life/second.txt") == b"two\n"
+    assert git(vault.root, environment, "status", "--porcelain") == ""
+    assert_whole(vault.root, environment)
+
+
+def test_commits_are_known_as_made_here(vault: Vault, environment: dict[str, str]) -> None:
+    """In a clone, too, where nothing else counts as made here."""
+    clone = vault.root.parent / "clone"
+    git(vault.root, environment, "clone", "-q", str(vault.root), str(clone))
+    accept(clone / ".git", environment)
+    here = Vault(clone, environment)
+    before = here.head().commit
+    with transaction(here, NOW, "test") as started:
+        started.commit([change(FACTS, b'[{"id": "fact_1", "fact": "Jane sails."}]\n')])
+    made = here.head().commit
+    assert made is not None and made != before
+    assert unaccepted_commits(here, before, made) == []
+    with transaction(vault, NOW, "test") as started:
+        (other,) = started.commit([change(FACTS, b'[{"id": "fact_2", "fact": "Jane rows."}]\n')])
+    git(clone, environment, "fetch", "-q")
+    assert [found.commit for found in unaccepted_commits(here, before, other)] == [other]
+
+
+def test_a_record_that_cannot_be_written_is_told_and_the_commit_stays(vault: Vault) -> None:
+    (vault.state / "made-here").unlink(missing_ok=True)
+    (vault.state / "made-here").mkdir(parents=True)
+    with transaction(vault, NOW, "test") as started:
+        started.commit([change("life/note.txt", b"one\n")])
+        assert any(notice.startswith("committed, but not recorded as made here: ") for notice in started.notices)
+    assert vault.read("life/note.txt") == b"one\n"
+
+
+def test_a_commit_that_fails_leaves_no_git_process_and_no_lock(vault: Vault, environment: dict[str, str]) -> None:
+    head = vault.head()
+    vault.git = failing = FailingGit(vault.root, environment)
+    with transaction(vault, NOW, "test", eager=True) as started, pytest.raises(GitFailed):
+        started.commit([change("life/note.txt", b"one\n")])
+    assert vault.head() == head and vault.read("life/note.txt") is None
+    assert not index_lock_path(vault).exists()
+    assert failing.started
+    assert [process.args for process in failing.started if process.returncode is None] == []
+    for process in failing.started:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
