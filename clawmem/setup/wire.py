@@ -130,12 +130,20 @@ def wire(
     return WireResult(tuple(files), tuple(notices))
 
 
-def unwire(receipt: _Receipt, environment: Mapping[str, str], dry_run: bool = False) -> WireResult:
-    """Take out what the receipt lists. Raise Refused if a file may not be written; the receipt then stays."""
+def unwire(wanted: Wiring, receipt: _Receipt, environment: Mapping[str, str], dry_run: bool = False) -> WireResult:
+    """Take out what the receipt lists in files of the harness; another file is left, and its part of the receipt.
+
+    Raise Refused if a file may not be written; the receipt then stays."""
     changes: dict[Path, bytes | None] = {}
-    files, notices, vendors = [], [], []
+    files, notices, vendors, others = [], [], [], {}
+    known = {_target(step.path) for step in wanted.steps}
     for name, held in receipt.files.items():
-        path, now = Path(name), _read(Path(name))
+        path = Path(name)
+        if not _is_known(path, held, known, wanted):
+            others[name] = held
+            notices.append(f"{path} is no file that setup writes for {wanted.program} here; it was left as it is")
+            continue
+        now = _read(path)
         restored = _unwired(path, receipt)
         vendor = held.get("vendor")
         if vendor and now is not None and _hash(now) != held["after"] and restored == now:
@@ -154,12 +162,27 @@ def unwire(receipt: _Receipt, environment: Mapping[str, str], dry_run: bool = Fa
         _write_all(changes)
         for path, vendor in vendors:
             notices += _removed_by_vendor(path, vendor, environment)
-        receipt.path.unlink(missing_ok=True)
+        receipt.files = others
+        if others:
+            receipt.write(receipt.at)
+        else:
+            receipt.path.unlink(missing_ok=True)
+        above = {str(folder) for path in (*known, receipt.path) for folder in path.parents}
         own = [str(receipt.path.parent), str(receipt.path.parent.parent)]
-        for folder in sorted({*receipt.folders, *own}, key=len, reverse=True):
+        for folder in sorted({*own, *(above & {*receipt.folders})}, key=len, reverse=True):
             if Path(folder).is_dir() and not any(Path(folder).iterdir()):
                 Path(folder).rmdir()
     return WireResult(tuple(files), tuple(notices))
+
+
+def _is_known(path: Path, held: Mapping[str, Any], known: set[Path], wanted: Wiring) -> bool:
+    """Whether a receipt's file and command are those of the harness. A file of settings can change its ending."""
+    commands = [[step.program, *step.remove] for step in wanted.steps if isinstance(step, VendorCommand)]
+    return (
+        path == _target(path)
+        and path.with_suffix("") in {file.with_suffix("") for file in known}
+        and (not held.get("vendor") or held["vendor"] in commands)
+    )
 
 
 def _applied(step: Step, path: Path, data: bytes | None) -> tuple[dict[str, Any], bytes]:

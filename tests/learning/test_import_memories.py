@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import struct
 import zipfile
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.conftest import Command
 
@@ -155,3 +159,39 @@ def test_bad_input_is_refused_and_nothing_is_stored(clawmem: Command, tmp_path: 
     assert "not a trust level" in clawmem("import", str(graph(tmp_path)), "--trust", "boss").err
     assert "Name a folder" in clawmem("export", "-").err
     assert facts(clawmem) == []
+
+
+def _changed_zip(file: Path, name: str, flag: int = 0, method: int = 8) -> Path:
+    """An archive of one file, with another flag or compression in both of its headers."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, "[]")
+    data = bytearray(file.read_bytes())
+    for header, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.index(header) + place
+        data[at : at + 4] = struct.pack("<HH", flag, method)
+    file.write_bytes(data)
+    return file
+
+
+@pytest.mark.parametrize("name", ["conversations.json", "memories.json"])
+@pytest.mark.parametrize(
+    ("flag", "method", "said"), [(1, 8, "password"), (64, 8, "encryption"), (0, 99, "compression"), (0, 12, "unpacked")]
+)
+def test_an_archive_that_cannot_be_unpacked_is_named(
+    clawmem: Command, tmp_path: Path, name: str, flag: int, method: int, said: str
+) -> None:
+    done = clawmem("import", str(_changed_zip(tmp_path / "odd.zip", name, flag, method)))
+    assert done.code == 0 and said in done.err and name in done.err, done
+
+
+def test_pipes_and_devices_are_not_waited_for(clawmem: Command, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "chat.zip")
+    for path in ("/dev/zero", str(tmp_path / "chat.zip")):
+        refused = clawmem("import", path)
+        assert refused.code == 2 and "is a pipe or a device" in refused.err
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    os.mkfifo(folder / "a.md")
+    graph(folder)
+    done = clawmem("import", str(folder), "--dry-run")
+    assert done.code == 0 and "a.md was skipped: it is a pipe or a device" in done.err

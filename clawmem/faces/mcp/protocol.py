@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any
 
 from clawmem import __version__
@@ -26,6 +27,8 @@ INVALID_PARAMETERS = -32602
 INTERNAL_ERROR = -32603
 UNSUPPORTED_VERSION = -32022
 
+# What Python reads a number like 1e999 as, and JSON cannot write.
+_BEYOND_JSON = (inf, -inf)
 # The list of tools changes only with the installed version.
 _KEPT_FOR_MS = 3_600_000
 
@@ -67,17 +70,21 @@ class Connection:
         if isinstance(message, list):
             if not message:
                 return failure(None, INVALID_REQUEST, "The batch is empty.")
-            return [one for one in map(self.answer, message) if one is not None] or None
+            return [answer for one in message if (answer := self._answered(one)) is not None] or None
+        return self._answered(message)
+
+    def _answered(self, message: Any) -> dict[str, Any] | None:
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             return failure(None, INVALID_REQUEST, 'A message is a JSON object with "jsonrpc": "2.0".')
         method, identity = message.get("method"), message.get("id")
+        if method is None and ("result" in message or "error" in message):
+            return None  # an answer, and this server asks nothing
+        if "id" in message and (type(identity) not in (str, int, float) or identity in _BEYOND_JSON):
+            return failure(None, INVALID_REQUEST, "The id of a request is a string or a number that JSON can hold.")
         if method is None:
-            is_answer = "result" in message or "error" in message  # and this server asks nothing
-            return None if is_answer else failure(identity, INVALID_REQUEST, "The message has no method.")
+            return failure(identity, INVALID_REQUEST, "The message has no method.")
         if "id" not in message:
             return None  # a notification
-        if isinstance(identity, bool) or not isinstance(identity, str | int | float):
-            return failure(None, INVALID_REQUEST, "The id of a request is a string or a number.")
         try:
             return {"jsonrpc": "2.0", "id": identity, "result": self._result(method, message.get("params", {}))}
         except ProtocolError as problem:

@@ -59,7 +59,7 @@ def serve(given: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime
             answer = _answer(connection, line, given)
             if answer is not None:
                 try:
-                    out.write(json.dumps(answer, ensure_ascii=True).encode() + b"\n")
+                    out.write(json.dumps(answer, allow_nan=False).encode() + b"\n")
                     out.flush()
                 except BrokenPipeError:
                     break
@@ -93,7 +93,7 @@ def _answer(connection: Connection, line: bytes, given: IO[bytes]) -> Any:
             line = given.readline(MESSAGE_BYTES)
         return failure(None, PARSE_ERROR, f"The message is longer than {MESSAGE_BYTES:,} bytes.")
     try:
-        message = json.loads(line)
+        message = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return failure(None, PARSE_ERROR, "The line is not JSON.")
     try:
@@ -101,6 +101,11 @@ def _answer(connection: Connection, line: bytes, given: IO[bytes]) -> Any:
     except Exception as problem:  # noqa: BLE001 - the client gets an answer to every request
         identity = message.get("id") if isinstance(message, dict) else None
         return failure(identity, INTERNAL_ERROR, f"clawmem has a bug: {type(problem).__name__}: {problem}.")
+
+
+def _refuse_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python reads although they are no JSON."""
+    raise ValueError(f"{name} is no JSON")
 
 
 def _called(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> tuple[str, bool]:

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 MOST_FILES = 50_000
 MOST_BYTES = 512 << 20
+_BLOCK_BYTES = 1 << 18
 _TEXTS = (".md", ".markdown", ".json", ".jsonl", ".af")
+
+
+class NotUnpacked(InvalidInput):
+    """A file of an archive is damaged, needs a password, or is compressed in a way that Python does not know."""
 
 
 class ReadFiles(dict[str, str]):
@@ -41,10 +46,12 @@ class ReadFiles(dict[str, str]):
 def read_files(path: Path) -> ReadFiles:
     """Return the Markdown and JSON files of a folder, or the one file. Links are not followed out of the folder.
 
-    Raise NotFound if there is nothing at the path, StorageFailed if it cannot be read.
+    Raise NotFound if there is nothing at the path, StorageFailed if it cannot be read, InvalidInput for a pipe or a
+    device.
     """
     found = ReadFiles()
     try:
+        check_plain(path)
         if path.is_dir():
             for name, file in _walk(path):
                 _add(found, name, file)
@@ -66,9 +73,17 @@ def _walk(root: Path) -> Iterator[tuple[str, Path]]:
                 yield file.relative_to(root).as_posix(), file
 
 
+def check_plain(path: Path) -> None:
+    """Raise InvalidInput if there is something at the path that is no file and no folder, so may never end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InvalidInput(f"{path} is a pipe or a device.", "Name a file, a folder or a zip archive.")
+
+
 def _add(found: ReadFiles, name: str, file: Path) -> None:
     size = file.stat().st_size
-    if size > RECORD_BYTES:
+    if not file.is_file():
+        found.left_out[name] = "it is a pipe or a device"
+    elif size > RECORD_BYTES:
         found.left_out[name] = f"it has {size:,} bytes; the limit is {RECORD_BYTES:,}"
     else:
         found.add(name, file.read_bytes())
@@ -80,8 +95,21 @@ def open_archive(file: IO[bytes], name: str) -> ZipFile:
 
     try:
         return zipfile.ZipFile(file)
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError):
         raise InvalidInput(f"{name} is not a whole zip archive.", "Download the export again.") from None
+
+
+def unpacked(archive: ZipFile, name: str) -> Iterator[bytes]:
+    """Yield the content of one file of an archive in blocks. Raise NotUnpacked."""
+    import zlib
+    from lzma import LZMAError
+    from zipfile import BadZipFile
+
+    try:
+        with archive.open(name) as file:
+            yield from iter(lambda: file.read(_BLOCK_BYTES), b"")
+    except (BadZipFile, EOFError, OSError, RuntimeError, ValueError, LZMAError, zlib.error) as problem:
+        raise NotUnpacked(f"it cannot be unpacked: {problem}") from None
 
 
 def write_folder(folder: Path, files: Mapping[str, str], force: bool, only: str | None = None) -> None:

@@ -7,11 +7,19 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.folders import MOST_BYTES, ReadFiles, open_archive, read_files
+from clawmem.faces.parts.folders import (
+    MOST_BYTES,
+    NotUnpacked,
+    ReadFiles,
+    check_plain,
+    open_archive,
+    read_files,
+    unpacked,
+)
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.learning.import_memories import ImportResult, import_memories
 from clawmem.model.exchange import archives
@@ -26,7 +34,6 @@ from clawmem.vault.strict_yaml import parse_yaml
 
 ARCHIVE = "archive"
 _SHOWN = 20
-_BLOCK_BYTES = 1 << 18
 
 
 def import_(call: Call, path: str, format_: str, source: str | None, trust: str | None, dry_run: bool) -> Answer:
@@ -52,6 +59,7 @@ def import_(call: Call, path: str, format_: str, source: str | None, trust: str 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:
     from clawmem.faces.parts.reading import opened
 
+    check_plain(target)
     with opened(call, str(target)) as given, open_archive(given, target.name) as archive:
         files = ReadFiles()
         conversations = []
@@ -60,10 +68,13 @@ def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool
             if archives.is_conversations(one.filename):
                 conversations.append(one.filename)
             elif archives.is_memory(one.filename) and one.file_size <= MOST_BYTES:
-                files.add(one.filename, archive.read(one))
+                try:
+                    files.add(one.filename, b"".join(unpacked(archive, one.filename)))
+                except NotUnpacked as problem:
+                    files.left_out[one.filename] = problem.message
             elif not one.is_dir():
                 others += 1
-        if not conversations and not files:
+        if not (conversations or files or files.left_out):
             raise InvalidInput(
                 f"{target.name} is not the export of a chat program.",
                 "An export has conversations.json. Unpack other archives, and import the folder.",
@@ -75,12 +86,10 @@ def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool
 
 def _conversation(archive: ZipFile, name: str) -> Iterator[Message | SkippedLine]:
     try:
-        with archive.open(name) as head:
-            shape = shape_of(head.read(HEAD_BYTES), name)
-        with archive.open(name) as file:
-            yield from read(shape, iter(lambda: file.read(_BLOCK_BYTES), b""), name)
-    except BadZipFile:
-        yield SkippedLine(0, f"{name} is damaged in the archive")
+        shape = shape_of(next(unpacked(archive, name), b"")[:HEAD_BYTES], name)
+        yield from read(shape, unpacked(archive, name), name)
+    except NotUnpacked as problem:
+        yield SkippedLine(0, f"{name}: {problem.message}")
 
 
 def _left_out(files: ReadFiles) -> Iterator[Found]:

@@ -29,7 +29,9 @@ def setup(call: Call, harness: str | None, remove: bool, listed: bool, dry_run: 
     if remove:
         if not receipt.exists:
             return _answer(harness, WireResult(()), f"{harness} is not set up; nothing was removed")
-        return _answer(harness, unwire(receipt, runtime.environment, dry_run), f"{harness}: nothing to remove", dry_run)
+        wanted = wiring(harness, runtime.home(), runtime.environment, ("clawmem",), None)
+        done = unwire(wanted, receipt, runtime.environment, dry_run)
+        return _answer(harness, done, f"{harness}: nothing to remove", dry_run)
     wanted = _wiring(call, harness)
     done = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     return _answer(harness, done, f"{harness} is set up already", dry_run)

@@ -157,6 +157,25 @@ def test_a_message_that_is_too_long_is_refused_and_the_next_is_read(environment:
     assert second == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', -32700),
+        (b'{"jsonrpc": "2.0", "id": -Infinity, "method": "ping"}', -32700),
+        (b'{"jsonrpc": "2.0", "id": 1e999, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1e999}', -32600),
+        (b"[" * 900 + b"]" * 900, -32600),
+        (b"[" * 100_000, -32700),
+    ],
+)
+def test_what_json_cannot_hold_is_refused_in_json(environment: dict[str, str], line: bytes, code: int) -> None:
+    out = io.BytesIO()
+    serve(io.BytesIO(line + b"\n"), out, lambda agent: Runtime(environment, Path("/"), None, agent))
+    answer = json.loads(out.getvalue(), parse_constant=pytest.fail)
+    answer = answer[0] if isinstance(answer, list) else answer
+    assert (answer["id"], answer["error"]["code"]) == (None, code)
+
+
 def test_the_first_answer_needs_no_verb(vault_root: Path, environment: dict[str, str]) -> None:
     """Neither what searches nor what writes is imported before the first call."""
     ask = b"".join(

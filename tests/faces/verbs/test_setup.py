@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -105,6 +107,28 @@ def test_what_others_change_meanwhile_stays(setup: Setup, home: Path, harness: s
     done = setup(harness, "--remove")
     assert done.code == 0
     assert path.read_text() == OTHERS.replace('"dark"', '"light"').replace("// my own", "// our own")
+
+
+def test_a_receipt_names_no_file_or_program_of_others(setup: Setup, home: Path, tmp_path: Path) -> None:
+    """A receipt is a file like any other, and who can write it does not choose what --remove writes or runs."""
+    assert setup("cursor").code == 0
+    receipt = home / ".local/state/clawmem/setup/cursor.json"
+    held = json.loads(receipt.read_text())
+    own = next(value for path, value in held["files"].items() if path.endswith("mcp.json"))
+    (home / ".bashrc").write_text("mine\n")
+    (tmp_path / "empty").mkdir()
+    other = {"before": None, "after": hashlib.sha256(b"mine\n").hexdigest(), "steps": [{"kind": "file"}]}
+    held["files"][str(home / ".bashrc")] = other
+    mcp = next(path for path in held["files"] if path.endswith("mcp.json"))
+    held["files"][mcp] = {**own, "after": "other", "steps": [], "vendor": ["touch", str(tmp_path / "ran")]}
+    held["folders"].append(str(tmp_path / "empty"))
+    receipt.write_text(json.dumps(held))
+    done = setup("cursor", "--remove", PATH=os.environ["PATH"])
+    assert done.code == 0 and done.err.count("is no file that setup writes for cursor here") == 2, done
+    assert (home / ".bashrc").read_text() == "mine\n"
+    assert (tmp_path / "empty").is_dir() and not (tmp_path / "ran").exists()
+    assert not (home / ".cursor/hooks.json").exists(), "the rest is taken out"
+    assert [*json.loads(receipt.read_text())["files"]] == [mcp, str(home / ".bashrc")]
 
 
 @pytest.mark.parametrize("harness", JSON_FILES)

@@ -32,7 +32,8 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 class _Server(ThreadingHTTPServer):
-    """A server of one dashboard. A connection over the limit is closed at once."""
+    """A server of one dashboard. A connection over the limit takes the place of the one that has waited longest for its
+    request, so that idle connections shut nobody out. It is closed at once if all others are answered."""
 
     daemon_threads = True
     request_queue_size = 2 * MOST_CONNECTIONS
@@ -53,8 +54,11 @@ class _Server(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Start a thread for a connection, or close it."""
         if len(self._open) >= MOST_CONNECTIONS:
-            self.shutdown_request(request)
-            return
+            oldest = next(iter(dict(self._reading)), None)
+            if oldest is None:
+                self.shutdown_request(request)
+                return
+            self._end(oldest)
         self._open.add(id(request))
         self._reading[request] = time.monotonic()
         super().process_request(request, client_address)
@@ -76,8 +80,14 @@ class _Server(ThreadingHTTPServer):
         latest = time.monotonic() - _REQUEST_SECONDS
         for connection, begun in list(self._reading.items()):
             if begun < latest:
-                with suppress(OSError):
-                    connection.shutdown(SHUT_RDWR)
+                self._end(connection)
+
+    def _end(self, connection: socket) -> None:
+        """End a connection of which the request is not complete. Its thread then ends, too."""
+        self.was_read(connection)
+        self._open.discard(id(connection))
+        with suppress(OSError):
+            connection.shutdown(SHUT_RDWR)
 
     def wait_for_responses(self) -> None:
         """Wait until every connection is closed, but not for long."""
