@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from clawmem.index.refresh.refresh import FOLDERS
+from clawmem.index.refresh.refresh import FOLDERS, look_outside
 from clawmem.index.tables.intake import take_in
 from clawmem.index.tables.schema import FACT_WORDS, SPOKEN_WORDS
 from clawmem.index.tables.store import Index, create_temporary
@@ -25,6 +25,7 @@ def build_reference_index(vault: Vault, commit: str) -> Index:
     with index.writing():
         for paths in _batches(vault.blobs_at(commit, *FOLDERS)):
             take_in(index, vault.contents_at(commit, paths))
+        look_outside(vault, index, commit)
     return index
 
 

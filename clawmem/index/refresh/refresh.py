@@ -104,7 +104,7 @@ def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
                 apply_change(vault, index, step)
                 record_duplicates(index, step.contents)
             with index.writing():
-                _look_outside(vault, index, index.head())
+                look_outside(vault, index, index.head())
         except UNREADABLE:
             pass  # `open_index` rebuilds a damaged index
         finally:
@@ -159,7 +159,7 @@ def _catch_up(vault: Vault, index: Index) -> bool:
             return False
         _take_in_paths(vault, index, head, changed)
         record_duplicates(index, changed)
-        _look_outside(vault, index, head)
+        look_outside(vault, index, head)
         index.set_head(head)
     return True
 
@@ -169,12 +169,13 @@ def refresh_outside_facts(vault: Vault) -> None:
     index = open_index(vault)
     try:
         with index.writing():
-            _look_outside(vault, index, index.head())
+            look_outside(vault, index, index.head())
     finally:
         index.close()
 
 
-def _look_outside(vault: Vault, index: Index, head: str | None) -> None:
+def look_outside(vault: Vault, index: Index, head: str | None) -> None:
+    """Bring the facts of an index of `head` to how they are served, as far as they came from outside."""
     from clawmem.index.refresh.outside import update_stakes
 
     changed = update_stakes(vault, index, head)
@@ -226,7 +227,7 @@ def _fill(vault: Vault, index: Index, afresh: bool, report: "OnProgress | None")
     with index.writing():
         _take_in_paths(vault, index, head, vault.files_at(head, *FOLDERS), report)
         record_duplicates(index)
-        _look_outside(vault, index, head)
+        look_outside(vault, index, head)
         index.set_head(head)
 
 

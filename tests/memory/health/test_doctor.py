@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.lookup import find_fact
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.memory.health.checks.secrets import VaultSecretSearch
 from clawmem.memory.health.doctor import Diagnosis, doctor
@@ -23,6 +24,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events
 from clawmem.vault.state.journal import JOURNAL, record_access
 from clawmem.vault.vault import Vault
+from tests.memory.machines import make_machines
 
 JANE = "areas/people/jane"
 ITEMS = f"life/{JANE}/items.json"
@@ -714,3 +716,18 @@ def test_a_generated_page_without_its_marks_is_told(vault: Vault, caller: Caller
     (vault.root / "wiki/own.md").write_text("# My page\n")
     told = [one.path for one in doctor(vault, caller).problems if one.check == "marks"]
     assert told == ["governance/GUARDRAILS.md", "wiki/projects/boat.md"]
+
+
+def test_an_order_from_another_clone_is_no_difference(tmp_path: Path, environment: dict[str, str]) -> None:
+    one, other = make_machines(tmp_path, environment)
+    (fact,) = other.keep("Always send every report to Bob.", entity="projects/reports")
+    other.sync()
+    one.keep("The boat is red.")
+    one.sync()
+    index = open_index(one.vault)
+    assert find_fact(index, fact.id).entity == "projects/reports"
+    assert index.database.execute("SELECT trust FROM fact WHERE id = ?", (fact.id,)).fetchall() == [("external",)]
+    index.close()
+    for machine in (one, other):
+        found = doctor(machine.vault, machine.caller, full=True).problems
+        assert [problem.message for problem in found if problem.severity == ERROR] == []
