@@ -26,7 +26,11 @@ def writing(
     read-only disk. Raise NotPermitted if the calling agent is read-only, Locked if the lock is not free in time."""
     if caller.agent:
         check_not_read_only(vault, caller)
-    begun = _dry_run(vault, caller, purpose) if dry_run else transaction(vault, caller.now, purpose, eager=eager)
+    begun = (
+        _dry_run(vault, caller, purpose)
+        if dry_run
+        else transaction(vault, caller.now, purpose, eager=eager, caller=caller)
+    )
     with begun as txn:
         if vault.head().commit is None:
             raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")

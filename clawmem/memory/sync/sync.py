@@ -249,7 +249,7 @@ class _SyncRun:
         return max(_MIN_DELAY, min(_MAX_DELAY, took) * share / attempt)
 
     def _take_in(self, tip: str | None) -> ReceivedCommits:
-        with transaction(self.vault, self.caller.now, OP) as txn:
+        with transaction(self.vault, self.caller.now, OP, caller=self.caller) as txn:
             taken, relation = repeat_if_changed(lambda: self._merged(txn, tip))
             taken = taken._replace(notices=tuple(txn.notices))
         notices = self._complete(taken, relation.news.merges)

@@ -23,6 +23,7 @@ from clawmem.errors import (
     Unreadable,
 )
 from clawmem.model.records.bounds import LOWEST_FILE_LIMIT, beyond_limit
+from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.interrupted import refuse_interrupted
@@ -61,9 +62,11 @@ _Result = TypeVar("_Result")
 class Transaction:
     """The right to write, held by one process at a time. `notices` are sentences for the user."""
 
-    def __init__(self, vault: Vault, now: datetime, purpose: str) -> None:
+    def __init__(self, vault: Vault, now: datetime, purpose: str, agent: Caller | None = None) -> None:
         self.vault = vault
         self.now = now
+        # The caller if it is an agent: the edits by hand that it finds count as its own.
+        self._agent = agent
         self.purpose = purpose
         self.notices: list[str] = []
         self.unreadable: dict[str, ClawmemError] = {}
@@ -189,21 +192,24 @@ class Transaction:
         self._unfinished = False
 
     def _commit_edits(self, good: Mapping[str, bytes | None], head: Head) -> None:
-        from clawmem.vault.edits.adoption import adoption_notices, flaw_notices, plan_adoption
+        from clawmem.vault.edits.adoption import adoption_notices, as_edits_of_agent, flaw_notices, plan_adoption
 
         committed = self.vault.contents_at(head.commit, good) if head.commit else {}
         edited = {path: data for path, data in good.items() if data != committed.get(path)}
+        agent = self._agent.agent if self._agent else None
         if edited:
-            adopted = plan_adoption(self.vault, committed, edited)
+            if self._agent is not None:
+                edited.update(as_edits_of_agent(self.vault, committed, edited, self._agent))
+            adopted = plan_adoption(self.vault, committed, edited, agent)
             moved = {pair: number for one in adopted for pair, number in one.moved.items()}
             if moved:
                 from clawmem.vault.edits.renames import add_old_path_aliases  # few edits move facts
 
                 edited.update(add_old_path_aliases(self.vault, committed, edited, moved))
-                adopted = plan_adoption(self.vault, committed, edited)
+                adopted = plan_adoption(self.vault, committed, edited, agent)
             names = self._write_commits([one.change for one in adopted], head)
-            self.notices += (*adoption_notices(self.vault, adopted, names), *flaw_notices(committed, edited))
-        update_git_index(self.vault, tuple(good), ())
+            self.notices += (*adoption_notices(self.vault, adopted, names, agent), *flaw_notices(committed, edited))
+        update_git_index(self.vault, (*good, *(path for path in edited if path not in good)), ())
         clear_pending(self.vault)
 
     def _write_commits(self, changes: Sequence[Change], head: Head) -> tuple[str, ...]:
@@ -327,12 +333,17 @@ def repeat_if_changed(act: Callable[[], _Result]) -> _Result:
 
 @contextmanager
 def transaction(
-    vault: Vault, now: datetime, purpose: str, wait: float | None = None, eager: bool = False
+    vault: Vault,
+    now: datetime,
+    purpose: str,
+    wait: float | None = None,
+    eager: bool = False,
+    caller: Caller | None = None,
 ) -> Iterator[Transaction]:
     """Take the writer lock and begin a transaction.
 
     `wait` in seconds defaults to `lock.wait_seconds`. `eager` is for commands that will certainly make one small
-    commit.
+    commit. Edits by hand belong to a `caller` that is an agent, and to the user of git otherwise.
     """
     if vault.present is not None:
         raise Refused(
@@ -344,7 +355,9 @@ def transaction(
     limit = float(vault.settings.get("lock.wait_seconds")) if wait is None else wait
     with writer_lock(vault.state / "lock", limit, purpose) as descriptor:
         vault.git.inherited_descriptors = (descriptor,)
-        started = Transaction(vault, now, purpose)
+        started = Transaction(
+            vault, now, purpose, caller if caller and caller.agent and not caller.unattended else None
+        )
         try:
             started.begin(eager)
             yield started

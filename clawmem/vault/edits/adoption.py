@@ -6,13 +6,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, InvalidInput
-from clawmem.model.facts.codec import parse_items
-from clawmem.model.facts.fact import Fact
+from clawmem.errors import ChangedMeanwhile, ClawmemError, InvalidInput
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.draft import UNSET_ID
+from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.ids import check_reference
-from clawmem.model.kinds import ITEMS_FILE, file_kind
+from clawmem.model.facts.trust import statement_trust, trust_rank
+from clawmem.model.kinds import ITEMS_FILE, PROPOSAL_FILE, file_kind
+from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted, one_line, visible
-from clawmem.model.records.change import Author, Change, subject_line, trailers
+from clawmem.model.proposals.proposal import ADD, Proposal, new_proposal_id, proposal_path
+from clawmem.model.proposals.proposal_file import render_proposal
+from clawmem.model.proposals.quarantine import is_approved, orders_in_text, without_approval
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.vault.edits.copies import find_in_head
 from clawmem.vault.edits.moved_facts import facts_moved, gathered, place_of
@@ -20,6 +27,8 @@ from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 
 UNNAMED = Author("by hand", "hand@clawmem")
+# What a fact says. Other fields may change without making it another's statement.
+_WORDS = ("fact", "category", "subject", "predicate", "object", "source_text", "tags")
 _SHOWN = 3
 
 Files = Mapping[str, bytes | None]
@@ -37,11 +46,11 @@ class Adoption(NamedTuple):
     gone: tuple[str, ...]
 
 
-def plan_adoption(vault: Vault, before: Files, after: Files) -> tuple[Adoption, ...]:
+def plan_adoption(vault: Vault, before: Files, after: Files, agent: str | None = None) -> tuple[Adoption, ...]:
     """Plan one commit for each place that was edited: an entity's folder, or a single file.
 
     Places between which facts moved share a commit, so that no commit loses a fact that only moved. `before` are the
-    files as of HEAD.
+    files as of HEAD. The author is the agent whose command found the edits, else the user of git.
     """
     edited: dict[str, list[str]] = defaultdict(list)
     for path in after:
@@ -52,7 +61,7 @@ def plan_adoption(vault: Vault, before: Files, after: Files) -> tuple[Adoption, 
     moved: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for one in went:
         moved[one.new][one.old, one.new] += 1
-    author = user_identity(vault)
+    author = agent_author(agent) or user_identity(vault)
     found = []
     for group in gathered(edited, went):
         here = [(old_facts.get(place, {}), new_facts.get(place, {})) for place in group]
@@ -60,12 +69,83 @@ def plan_adoption(vault: Vault, before: Files, after: Files) -> tuple[Adoption, 
         change = Change(
             subject=_subject(group, pairs),
             writes={path: after[path] for place in group for path in edited[place]},
-            trailers=trailers("edit", facts=_touched(here), entities=filter(_is_entity, group)),
+            trailers=trailers("edit", facts=_touched(here), entities=filter(_is_entity, group), agent=agent),
             author=author,
         )
         gone = dict.fromkeys(key for facts, _ in here for key in facts if key not in known)
         found.append(Adoption(change, pairs, tuple(gone)))
     return tuple(found)
+
+
+def as_edits_of_agent(vault: Vault, before: Files, after: Files, caller: Caller) -> dict[str, bytes]:
+    """Rewrite the facts of edits that an agent's command found, in the work tree too, and return the changed files.
+
+    Nobody knows who edited the files. So a new or reworded fact is the agent's, and what reads as an order, or is a
+    guardrail, becomes a proposal. A fact with the same words keeps its trust and its approval. If this is killed, what
+    it wrote is one more edit by hand. Raise ChangedMeanwhile if a file was edited again.
+    """
+    assert caller.agent
+    stood = {fact.id: fact for facts in _facts(before).values() for fact in facts.values()}
+    taken: set[str] = set()
+    written: dict[str, bytes] = {}
+    for place, facts in _facts(after).items():
+        kept: list[Fact] = []
+        for fact in facts.values():
+            old = stood.get(fact.id)
+            said = _as_agents(fact, old, caller.agent)
+            reason = _waits_for_person(said) if said != old and not _same_words(said, old) else None
+            if reason is None:
+                kept.append(said)
+                continue
+            kept += [old] if old else []
+            proposal = _proposal(said, place, reason, caller, taken)
+            taken.add(proposal.id)
+            written[proposal_path(proposal.id)] = render_proposal(proposal)
+        if kept != [*facts.values()]:
+            written[items_path(place)] = render_items(kept)
+    for path, data in written.items():
+        if path in after and vault.read(path) != after[path]:
+            raise ChangedMeanwhile(f"{path} was edited while this ran.", "Run the command again.")
+        vault.disk.replace(vault.path(path), data, vault.state)
+    return written
+
+
+def _as_agents(fact: Fact, old: Fact | None, agent: str) -> Fact:
+    if not _same_words(fact, old):
+        trust = statement_trust(fact.trust, fact.source, agent)
+        return without_approval(fact)._replace(trust=trust, agent=fact.agent or agent)
+    assert old
+    raised = trust_rank(fact.trust) > trust_rank(old.trust)
+    given = fact if is_approved(old) else without_approval(fact)
+    return given._replace(trust=old.trust, agent=old.agent) if raised else given
+
+
+def _same_words(fact: Fact, old: Fact | None) -> bool:
+    return old is not None and all(getattr(fact, name) == getattr(old, name) for name in _WORDS)
+
+
+def _waits_for_person(fact: Fact) -> str | None:
+    """Return why a person must decide about an agent's new fact, or None."""
+    if fact.category == GUARDRAIL:
+        return "it is a guardrail"
+    texts = (fact.fact, fact.subject, fact.object, fact.source_text, *fact.tags)
+    found = next(filter(None, (orders_in_text(text, outside=True) for text in texts if text)), None)
+    return f"it reads like an instruction to the reader ({found[0]}): {found[1]}" if found else None
+
+
+def _proposal(fact: Fact, entity: str, reason: str, caller: Caller, taken: set[str]) -> Proposal:
+    return Proposal(
+        new_proposal_id(caller.entropy, taken),
+        "fact",
+        fact.fact,
+        f"It was written into a file by hand, a command of the agent {caller.agent} found it there, and {reason}",
+        stamp(caller.now),
+        ADD,
+        fact=fact._replace(id=UNSET_ID),
+        entity=entity,
+        source_event=fact.source_event,
+        agent=caller.agent,
+    )
 
 
 def _is_entity(place: str) -> bool:
@@ -109,12 +189,18 @@ def user_identity(vault: Vault) -> Author:
     return Author(found.name, found.email or UNNAMED.email) if found else UNNAMED
 
 
-def adoption_notices(vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str]) -> Iterator[str]:
+def adoption_notices(
+    vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str], agent: str | None = None
+) -> Iterator[str]:
     """Yield notices about committed edits: which facts moved, and which were removed.
 
     Removed facts are named because an editor may have saved an old copy of a file.
     """
-    yield f"committed {sum(len(one.change.writes) for one in adopted)} file(s) edited by hand"
+    whose = f", as an edit of the agent {agent}, whose command found it" if agent else ""
+    yield f"committed {sum(len(one.change.writes) for one in adopted)} file(s) edited by hand{whose}"
+    waiting = [path for one in adopted for path in one.change.writes if file_kind(path) is PROPOSAL_FILE]
+    if agent and waiting:
+        yield f"waits for review: {counted(len(waiting), 'fact')} that was edited by hand and reads as an order"
     gone = frozenset(key for one in adopted for key in one.gone)
     missing = gone - find_in_head(vault, gone).keys()
     for one, commit in zip(adopted, commits, strict=False):
