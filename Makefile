@@ -5,20 +5,26 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
+LOCK := requirements-dev.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help run run-agent run-governance run-hub run-wiki test lint bench soak harness docs completions libraries screenshots clean
+.PHONY: help run run-agent run-governance run-hub run-wiki test lint lock dist bench soak harness docs completions libraries screenshots clean
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
 
-$(STAMP): pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+
+$(STAMP): pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
 	@touch $@
 
-$(LINT_STAMP): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,llm,semantic]'
-	@touch $@
+# Exactly what the lock names, wheels only, and then the project itself with the build backend of the lock.
+$(LINT_STAMP): pyproject.toml $(LOCK) | $(BIN)/python
+	$(PIP) --require-hashes --only-binary :all: --requirement $(LOCK)
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $(STAMP) $@
 
 run: $(STAMP) ## Set up and do the main job on a conversation of the project's own.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
@@ -46,6 +52,15 @@ lint: $(LINT_STAMP) ## Style, types, the house rule of who imports whom, the pri
 	$(BIN)/python scripts/line_budgets.py
 	$(BIN)/clawmem principle check --file docs/principles.yaml .
 
+lock: | $(BIN)/python ## Write requirements-dev.txt anew for the ranges of pyproject.toml; UPGRADE=1 takes the newest versions.
+	$(PIP) uv==0.13.9
+	$(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+		--extra dev --extra llm --extra semantic --custom-compile-command 'make lock' \
+		$(if $(UPGRADE),--upgrade) --output-file $(LOCK) pyproject.toml
+
+dist: $(LINT_STAMP) ## Build the wheel and the source archive of a release with the build backend of the lock.
+	$(BIN)/hatchling build
+
 bench: $(LINT_STAMP) ## Measure, each figure as a ratio within one run; CONVERSATIONS=FILE measures retrieval on it, too.
 	$(BIN)/python -m benchmarks $(if $(CONVERSATIONS),--conversations $(CONVERSATIONS))
 
@@ -53,7 +68,7 @@ soak: $(LINT_STAMP) ## The long fault and property runs.
 	$(BIN)/python -m pytest -n 2 -m soak tests
 
 harness: $(LINT_STAMP) ## The real programs of agents, from npm (2.2 GB), and the official MCP client.
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[harness]'
+	@$(PIP) --editable '.[harness]'
 	@test -d .harness/node_modules/@openai/codex || npm install --prefix .harness --no-audit --no-fund --silent \
 		@anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
 	@test -d .harness/node_modules/node || npm install --prefix .harness --no-audit --no-fund --silent node@24
