@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,8 +33,9 @@ class Asked(NamedTuple):
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """The events that were shown, as the data they came as."""
-        return self._data("events")
+        """The events that were shown: the number, the speaker and the text of each."""
+        told = next(one["content"] for one in self.messages if "<events>" in one["content"] and one["role"] == "user")
+        return shown_events(told)
 
     @property
     def facts(self) -> list[dict[str, Any]]:
@@ -54,6 +56,29 @@ class Asked(NamedTuple):
         told = next(one["content"] for one in self.messages if f"<{what}>" in one["content"] and one["role"] == "user")
         inside = told.split(f"<{what}>\n", 1)[1].rsplit(f"\n</{what}>", 1)[0]
         return [json.loads(line) for line in inside.split("\n")]
+
+
+def shown_events(task: str) -> list[dict[str, Any]]:
+    """Return the events of a reading task: the number, the speaker, the text, and the line above the conversation."""
+    found: list[dict[str, Any]] = []
+    above = ""
+    for line in task.split("<events>\n", 1)[1].rsplit("\n</events>", 1)[0].split("\n"):
+        if line.startswith(" "):
+            found[-1]["text"] += f"\n{line[1:]}"
+        elif line.startswith("# "):
+            above = line[2:]
+        else:
+            number, speaker, text = re.fullmatch(r"(\d+) ([^:]*): (.*)", line).groups()  # type: ignore[union-attr]
+            found.append({"id": number, "speaker": speaker, "text": text, "above": above})
+    return found
+
+
+def known_facts(task: str) -> dict[str, str]:
+    """Return the known facts of a reading task: the label of each, by its statement."""
+    if "<known>\n" not in task:
+        return {}
+    lines = task.split("<known>\n", 1)[1].split("\n</known>", 1)[0].split("\n")
+    return {re.sub(r" \([\d-]+\)$", "", words): label for label, _, words in (line.partition(" ") for line in lines)}
 
 
 Behaviour = Callable[[Asked], Wire]

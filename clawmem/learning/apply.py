@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -10,17 +11,30 @@ from clawmem.errors import NotFound, Refused
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import by_ids, entities, event_day
 from clawmem.learning.attribution.speaker import said_by_user
-from clawmem.learning.by_model.answers import DroppedFact, ParsedAnswer, answer_in, parse_answer
-from clawmem.learning.by_model.by_caller import EventOutcome, event_of_label, follow_up_text, outcomes, piece_label
+from clawmem.learning.by_model.answers import (
+    DroppedFact,
+    ParsedAnswer,
+    answer_in,
+    checked_reading,
+    parse_answer,
+)
 from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.by_model.known import Surroundings
-from clawmem.learning.by_model.pieces import EventPiece, is_readable
+from clawmem.learning.by_model.pieces import EventPiece, event_of_label, is_readable, piece_label
 from clawmem.learning.by_model.rejections import refused_candidate
-from clawmem.learning.by_model.task import KnownFact, ReadingTask
-from clawmem.learning.by_model.telemetry import applying_event
+from clawmem.learning.by_model.task import (
+    DoubtfulFact,
+    KnownFact,
+    ReadingTask,
+    asked_again,
+    follow_up_key,
+    follow_up_text,
+)
+from clawmem.learning.by_model.telemetry import reading_event
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import after_cursor, pieces_to_read, waiting_count
 from clawmem.learning.reconciling.candidate import LearningCandidate
+from clawmem.llm.budget import Spent
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.proposition import Proposition
@@ -29,6 +43,7 @@ from clawmem.model.records.event import Event, parse_events
 from clawmem.vault.state.reading_state import (
     MOST_APPLIED,
     EventProgress,
+    GivenTask,
     ReadingState,
     keep_reading_state,
     read_reading_state,
@@ -40,14 +55,15 @@ _UNREAD = EventProgress()
 _SHOWN = 5
 _LONGEST_LABEL = 60
 _READ = "it was read before"
+_ASK_AGAIN = "`clawmem learn pending` shows what waits."
 
 
 class ApplyResult(NamedTuple):
     """What became of an answer.
 
     `learned` has the outcome of each proposition, `doubtful` the facts about which `follow_up`, a task, asks once more.
-    `refused` says of each event that could not be answered why. `waiting` is the number of events that still wait, and
-    `again` says that the same answer was applied before.
+    `refused` says of each event that could not be answered why. `waiting` is the number of events that still wait,
+    `facts` the number of facts of the answer that stand, and `again` says that the same answer was applied before.
     """
 
     learned: LearnResult
@@ -56,6 +72,7 @@ class ApplyResult(NamedTuple):
     refused: Mapping[str, str] = {}
     waiting: int = 0
     again: bool = False
+    facts: int = 0
 
 
 class _Named(NamedTuple):
@@ -65,15 +82,47 @@ class _Named(NamedTuple):
     refused: dict[str, str]
 
 
+class EventOutcome(NamedTuple):
+    """What an answer means for one event: the piece was read to its end, or it waits with what was found."""
+
+    piece: EventPiece
+    finished: bool
+    told: tuple[str, ...]
+    asked: str = ""
+
+
+class Reader(NamedTuple):
+    """Who read a task: the name, the workflow that is stored with each fact, what it cost since the last answer (None:
+    not known here), whether that is priced, how many facts may still be taken, and whether the answer may have left
+    facts out without saying so."""
+
+    name: str
+    workflow: str
+    spent: Spent | None = None
+    priced: bool = False
+    room: int | None = None
+    cut: bool = False
+
+
 def apply_answer(vault: Vault, caller: Caller, text: str) -> ApplyResult:
-    """Learn from an answer to a task of `pending`.
+    """Learn from the calling agent's answer to a task of `pending`.
 
     The same answer may be applied again, for example after the process was killed: nothing happens twice. Raise
     InvalidInput if the text is no answer, NotFound if it names no known event, and Refused if all its events are read.
     """
-    answer = answer_in(text)
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    name = caller.agent or AGENT
+    return apply_reading(vault, caller, answer_in(text), digest_of(text), Reader(name, f"learn/{name}"))
+
+
+def digest_of(text: str) -> str:
+    """Return what identifies an answer."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def apply_reading(vault: Vault, caller: Caller, given: Mapping[str, Any], digest: str, reader: Reader) -> ApplyResult:
+    """Learn from an answer of a reader. See `apply_answer`."""
     state = read_reading_state(vault)
+    answer = _named(checked_reading(given), state, reader)
     again = digest in state.applied
     named = _named_events(vault, answer, state)
     if not named.events:
@@ -83,7 +132,7 @@ def apply_answer(vault: Vault, caller: Caller, text: str) -> ApplyResult:
     asked = [state.events.get(one.event.id, _UNREAD).asked for one in pieces]
     affirmed = frozenset(number for number, one in enumerate(asked) if one and one != digest)
     read = parse_answer(answer, task, vault.catalog, affirmed)
-    doubtful = tuple(one for one in read.doubtful if _is_worth_asking(one, pieces, affirmed, named.refused))
+    doubtful = tuple(one for one in read.doubtful if _is_worth_asking(one, pieces, affirmed))
     done = _outcomes(answer, read, pieces, doubtful, state, digest)
     if not again:
         state = state._replace(applied=(*state.applied, digest)[-MOST_APPLIED:])
@@ -92,26 +141,78 @@ def apply_answer(vault: Vault, caller: Caller, text: str) -> ApplyResult:
     known = {event_of_label(label) for label in named.refused}
     final = [one for one in read.rejected if one not in doubtful and event_of_label(one.detail) not in known]
     facts = sum(map(len, read.by_piece))
-    run = applying_event(caller, caller.agent or AGENT, digest, len(named.events), facts, read.dropped, read.unmapped)
-    extraction = _extraction(vault, caller, read, done, state)._replace(
-        rejected=tuple(refused_candidate(one, task) for one in final), telemetry=None if again else run
+    dropped = Counter(one.reason for one in read.rejected if one not in doubtful)
+    spent = (reader.spent or Spent(calls=1))._replace(facts=facts)
+    run = reading_event(
+        caller, reader.name, spent, reader.priced, "done", len(named.events), dropped,
+        read.unmapped, None if reader.spent else digest,
+    )  # fmt: skip
+    extraction = _extraction(vault, reader, read, done, state)._replace(
+        rejected=tuple(refused_candidate(one, task) for one in final), telemetry=None if again else run, dropped=dropped
     )
     days = frozenset(day_of(one.timestamp) for one in named.events)
     learned = learn_from(vault, caller, extraction, days=days)
     waiting = _forget_what_was_read(vault)
-    follow_up = _follow_up(vault, caller, task, doubtful) if doubtful else ""
+    follow_up = _follow_up(vault, caller, task, doubtful, digest) if doubtful else ""
     asked_about = tuple(refused_candidate(one, task) for one in doubtful)
     refused = {} if again else named.refused
-    return ApplyResult(learned, asked_about, follow_up, refused, waiting, again)
+    return ApplyResult(learned, asked_about, follow_up, refused, waiting, again, facts)
 
 
-def _is_worth_asking(
-    one: DroppedFact, pieces: Sequence[EventPiece], affirmed: Collection[int], refused: Mapping[str, str]
-) -> bool:
-    """Return whether to ask about a dropped fact: once, and not about a text with orders or an event that was read."""
-    if one.number is None:
-        return not affirmed and refused.get(one.detail) != _READ
-    return one.number not in affirmed and not pieces[one.number].orders
+def _named(answer: dict[str, Any], state: ReadingState, reader: Reader) -> dict[str, Any]:
+    """Return an answer with events and known facts named by their ids, in place of the numbers of its task.
+
+    Every event of the task counts as read, except those that the answer names as unread. A reader with less room than
+    facts has given only the first ones: the events of the others wait.
+    """
+    key = answer.pop("task", None)
+    given = state.tasks.get(str(key)) if key is not None else None
+    if key is not None and given is None:
+        raise NotFound(f"The task {one_line(str(key))[:40]} is not known here.", _ASK_AGAIN)
+    if given is not None:
+        answer = _by_ids(answer, given)
+        several = len(given.shown) > 1
+        left = {*answer.get("unread", ()), *(given.shown if reader.cut and several else ())}
+        answer.setdefault("read", [one for one in given.shown if one not in left])
+        if reader.cut and not several:
+            answer["more"] = list(given.shown)  # it waits if something new was found in it
+    facts = answer["facts"]
+    if reader.room is not None and len(facts) > reader.room:
+        more = [one["event"] for one in facts[reader.room :] if isinstance(one, Mapping) and "event" in one]
+        answer |= {"facts": facts[: reader.room], "more": [*answer.get("more", ()), *map(str, more)]}
+    answer.pop("unread", None)
+    return answer
+
+
+def _by_ids(answer: Mapping[str, Any], given: GivenTask) -> dict[str, Any]:
+    labels = {str(number): label for number, label in enumerate(given.shown, 1)}
+    known = {f"k{number}": fact_id for number, fact_id in enumerate(given.known, 1)}
+    facts = [_fact_by_ids(one, labels, known) for one in answer["facts"]]
+    marks = {
+        key: [labels.get(one.removeprefix("e"), one) for one in answer[key]]
+        for key in ("more", "read", "unread", "forget")
+        if key in answer
+    }
+    return {**answer, **marks, "facts": facts}
+
+
+def _fact_by_ids(fact: Any, labels: Mapping[str, str], known: Mapping[str, str]) -> Any:
+    if not isinstance(fact, Mapping):
+        return fact
+    found = dict(fact)
+    if isinstance(found.get("event"), str):
+        found["event"] = labels.get(found["event"].strip().removeprefix("e"), found["event"])
+    if isinstance(found.get("changes"), list):
+        found["changes"] = [
+            {**row, "id": known.get(str(row.get("id", "")).strip(), row.get("id"))} if isinstance(row, Mapping) else row
+            for row in found["changes"]
+        ]
+    return found
+
+
+def _is_worth_asking(one: DroppedFact, pieces: Sequence[EventPiece], affirmed: Collection[int]) -> bool:
+    """Return whether to ask about a dropped fact: once, and not about a text with orders."""
+    return one.number is not None and one.number not in affirmed and not pieces[one.number].orders
 
 
 def _forget_what_was_read(vault: Vault) -> int:
@@ -125,7 +226,8 @@ def _forget_what_was_read(vault: Vault) -> int:
 def _labels(answer: Mapping[str, Any]) -> list[str]:
     """Return the labels of events that an answer names, each once."""
     given = [one.get("event") for one in answer["facts"] if isinstance(one, Mapping)]
-    labels = [one for one in (*given, *answer.get("read", ()), *answer.get("more", ())) if isinstance(one, str)]
+    marked = (one for key in ("read", "more", "forget") for one in answer.get(key, ()))
+    labels = [one for one in (*given, *marked) if isinstance(one, str)]
     return list(dict.fromkeys(label.strip() for label in labels))
 
 
@@ -183,7 +285,9 @@ def _task(vault: Vault, caller: Caller, answer: Mapping[str, Any], pieces: Seque
         others = [one for one in entities(index) if one.name in names] if names - {None} else []
     finally:
         index.close()
-    return task._replace(known=(*task.known, *named), entities=(*task.entities, *others))
+    # What a task calls k1 was named by its id already: here the same label may mean another fact.
+    own = (one._replace(label=one.target) for one in task.known)
+    return task._replace(known=(*own, *named), entities=(*task.entities, *others))
 
 
 def _outcomes(
@@ -194,20 +298,27 @@ def _outcomes(
     state: ReadingState,
     digest: str,
 ) -> list[EventOutcome]:
+    """Return what an answer means for each piece.
+
+    Pieces with `more` facts wait if something new was found in them, so that nobody is asked for ever; so do those that
+    are not listed as read, and those of doubtful facts, about which the reader is asked once more.
+    """
     listed = answer.get("read")
-    labels = {label.strip() for label in listed or ()}
-    unlisted = [n for n, one in enumerate(pieces) if listed is not None and piece_label(one) not in labels]
-    found = [[one.statement for one in each] for each in read.by_piece]
-    told = {key: one.told for key, one in state.events.items()}
-    numbers = [one.number for one in doubtful if one.number is not None]
-    if len(numbers) < len(doubtful):
-        numbers = list(range(len(pieces)))  # a fact of an event that does not exist may be of any of them
-    unread = [*unlisted, *(read.more if digest in state.applied else ())]
-    return outcomes(pieces, found, read.more, unread, numbers, told, digest)
+    asked = {one.number for one in doubtful if one.number is not None}
+    rows = []
+    for number, piece in enumerate(pieces):
+        before = state.events.get(piece.event.id, _UNREAD).told
+        found = [one.statement for one in read.by_piece[number]]
+        new = tuple(one for one in found if one not in before)
+        unread = listed is not None and piece_label(piece) not in listed
+        left = number in read.more and (bool(new) or digest in state.applied)
+        waits = unread or left or number in asked
+        rows.append(EventOutcome(piece, not waits, (*before, *new) if waits else (), digest if number in asked else ""))
+    return rows
 
 
 def _extraction(
-    vault: Vault, caller: Caller, read: ParsedAnswer, done: Sequence[EventOutcome], state: ReadingState
+    vault: Vault, reader: Reader, read: ParsedAnswer, done: Sequence[EventOutcome], state: ReadingState
 ) -> Extraction:
     found: dict[str, tuple[Proposition, ...]] = {}
     progress = dict(state.events)
@@ -226,10 +337,10 @@ def _extraction(
     passed = frozenset(key for key, one in progress.items() if one.done)
     silent = frozenset(_silent(vault, [one.piece.event for one in done]))
     aside = tuple(one for one in state.set_aside if one not in found or one in unfinished)
-    name = caller.agent or AGENT
     return Extraction(
-        name, False, found, unfinished=frozenset(unfinished), progress=state._replace(events=progress, set_aside=aside),
-        by_caller=True, passed=passed | silent | frozenset(state.set_aside), workflow=f"learn/{name}",
+        reader.name, False, found, unfinished=frozenset(unfinished),
+        progress=state._replace(events=progress, set_aside=aside), by_caller=True, workflow=reader.workflow,
+        passed=passed | silent | frozenset(state.set_aside),
         again=frozenset(one for one in state.set_aside if one in found),
     )  # fmt: skip
 
@@ -241,17 +352,14 @@ def _silent(vault: Vault, events: Iterable[Event]) -> Iterable[str]:
         yield from (one.id for one in parse_events(vault.read(path) or b"", path) if not is_readable(one))
 
 
-def _follow_up(vault: Vault, caller: Caller, task: ReadingTask, doubtful: Sequence[DroppedFact]) -> str:
-    """Return the task about doubtful facts: the same data, of their events only."""
-    numbers = sorted({one.number for one in doubtful if one.number is not None})
-    if any(one.number is None for one in doubtful):
-        numbers = list(range(len(task.shown)))
-    places = {old: new for new, old in enumerate(numbers)}
-    small = task._replace(
-        shown=tuple(task.shown[one] for one in numbers), labels=tuple(task.labels[one] for one in numbers)
-    )
-    moved = [one._replace(number=None if one.number is None else places[one.number]) for one in doubtful]
-    return follow_up_text(small, moved, vault.catalog, stamp(caller.now)[:10])
+def _follow_up(vault: Vault, caller: Caller, task: ReadingTask, doubtful: Sequence[DroppedFact], digest: str) -> str:
+    """Return the task about doubtful facts, and keep what it calls 1, 2, ..."""
+    rows = [DoubtfulFact(one.number, one.given, one.says) for one in doubtful if one.number is not None]
+    key = follow_up_key(digest)
+    shown = tuple(task.labels[number] for number in asked_again(rows))
+    state = read_reading_state(vault)
+    keep_reading_state(vault, state.with_task(key, GivenTask(shown)))
+    return follow_up_text(task, key, rows, stamp(caller.now)[:10])
 
 
 def refused_notice(refused: Mapping[str, str]) -> str:

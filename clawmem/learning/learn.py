@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.learning.attribution.speaker import said_by_user
-from clawmem.learning.by_model.extraction import BY_RULES, Extraction, extract_unread, ledger_paths
+from clawmem.learning.by_model.extraction import BY_RULES, Extraction, ledger_paths
 from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.candidate import KEPT, NOTED, REFUSED, LearningCandidate
@@ -98,12 +98,18 @@ def learn(
     days: Collection[str] | None = None,
     report: OnProgress | None = None,
 ) -> LearnResult:
-    """Learn from all unread events, by rules or by a model. With `dry_run` nothing is written.
+    """Learn from all unread events, by rules, or by a model that answers the tasks of `pending`. With `dry_run` nothing
+    is written.
 
-    Events that the model does not reach wait for the next round. `days` limits the search for unread events to these
-    days; the caller must know that all others were read. `report` gets the number of events that were decided about.
+    Events that the model does not reach wait for the next round. `days` limits the search of the rules for unread
+    events to these days; the caller must know that all others were read. `report` gets the number of events that were
+    decided about.
     """
-    return learn_from(vault, caller, extract_unread(vault, caller, model, dry_run, days), dry_run, days, report)
+    if model is not None:
+        from clawmem.learning.by_model.read import read_by_model  # only where a model is set
+
+        return read_by_model(vault, caller, model, dry_run, days, report)
+    return learn_from(vault, caller, BY_RULES, dry_run, days, report)
 
 
 def learn_from(
@@ -200,9 +206,9 @@ def _advance(reached: dict[str, DayProgress], day: str, events: Sequence[Event],
 
 def _keep_progress(vault: Vault, read: Extraction, dry_run: bool) -> None:
     if read.progress is not None and not dry_run:
-        # An answer of the calling agent may have been applied while the model read.
-        applied = read_reading_state(vault).applied
-        keep_reading_state(vault, read.progress._replace(applied=applied))
+        # Another process may have given out a task or applied an answer meanwhile.
+        now = read_reading_state(vault)
+        keep_reading_state(vault, read.progress._replace(applied=now.applied, tasks=now.tasks))
 
 
 def _limits(work: WriteScope) -> RoundLimits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -10,18 +10,23 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.attribution.speaker import said_by_user
-from clawmem.learning.by_model.by_caller import piece_label, task_text
 from clawmem.learning.by_model.extraction import ledger_paths
 from clawmem.learning.by_model.known import Surroundings
-from clawmem.learning.by_model.pieces import EventPiece, has_words, is_readable, split_events
-from clawmem.learning.by_model.task import ReadingTask
+from clawmem.learning.by_model.pieces import EventPiece, has_words, is_readable, piece_label, split_events
+from clawmem.learning.by_model.task import ReadingTask, task_text
 from clawmem.learning.reconciling.namesakes import conversation_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.cursor import CURSOR_PATH, events_after, parse_cursor
 from clawmem.model.records.event import Event, parse_events, people_in
-from clawmem.vault.state.reading_state import EventProgress, ReadingState, read_reading_state
+from clawmem.vault.state.reading_state import (
+    EventProgress,
+    GivenTask,
+    ReadingState,
+    keep_reading_state,
+    read_reading_state,
+)
 from clawmem.vault.vault import Vault
 
 DEFAULT_TOKENS = 12_000
@@ -31,10 +36,10 @@ _SPARE = 40  # tokens of an event's row beside its text
 
 
 class PendingTask(NamedTuple):
-    """A task for the calling agent.
+    """A task for a model or the calling agent.
 
     `text` is empty if nothing waits. `events` are the labels of what it shows, `known` is the number of known facts in
-    it, `tokens` its size, and `waiting` the number of events that wait, with those of the task.
+    it, `tokens` its size, and `waiting` the number of events that wait, with those of the task. `key` is its id.
     """
 
     text: str = ""
@@ -42,6 +47,8 @@ class PendingTask(NamedTuple):
     known: int = 0
     tokens: int = 0
     waiting: int = 0
+    key: str = ""
+    reading: ReadingTask | None = None
 
 
 def pending(
@@ -50,26 +57,41 @@ def pending(
     limit_tokens: int = DEFAULT_TOKENS,
     session: str | None = None,
     set_aside: bool = False,
+    most_events: int = MOST_EVENTS,
+    most_facts: int = 0,
+    skip: Collection[str] = (),
+    keep: bool = True,
 ) -> PendingTask:
     """Return the next task of at most `limit_tokens`: the oldest events that no model has read, or those of a session.
 
     The events of one conversation stand together, in order. With `set_aside`, it is about the events on which a model
-    failed. Nothing is written. Raise InvalidInput if not one event fits into the limit.
+    failed. `skip` are ids of events that are left out; those that failed alone come last, each alone. Unless `keep` is
+    false, what the task calls 1, 2, ... and k1, k2, ... is kept in the machine's own state; nothing else is written.
+    Raise InvalidInput if not one event fits into the limit.
     """
     state = read_reading_state(vault)
     waits = _of_set_aside(vault, state) if set_aside else after_cursor(vault, state)
     user = vault.settings.words("user.name")
-    of_session = (said_by_user(one, user) for one in waits if session is None or one.session == session)
-    events = list(islice(filter(is_readable, of_session), MOST_EVENTS))
-    if not events:
-        return PendingTask()
+    wanted = [said_by_user(one, user) for one in waits if session in (None, one.session) and one.id not in skip]
+    failing = {key for key, one in state.events.items() if one.failed}
+    whole = (one for one in wanted if one.id not in failing)
+    events = list(islice(filter(is_readable, whole), most_events))
     # Whether a text may be shown is slow to say, and nobody needs it of what comes later.
-    more = sum(1 for _ in filter(has_words, of_session))
-    pieces = pieces_to_read(vault, by_conversation(events), state)
+    more = sum(1 for _ in filter(has_words, whole))
+    failed = [one for one in wanted if one.id in failing and is_readable(one)]
+    if not events and not failed:
+        return PendingTask()
+    pieces = pieces_to_read(vault, by_conversation(events) if events else failed[:1], state)
     count = exact_counter()
-    surroundings, today = Surroundings(vault, caller.agent), stamp(caller.now)[:10]
-    task, text = _fitting(surroundings, pieces, state, vault, today, limit_tokens, count)
-    return PendingTask(text, task.labels, len(task.known), count(text), len(events) + more)
+    surroundings = Surroundings(vault, caller.agent)
+    today = stamp(caller.now)[:10]
+    task, text = _fitting(surroundings, pieces, state, vault, today, limit_tokens, most_facts, count)
+    given = GivenTask(task.labels, tuple(one.target for one in task.known))
+    if keep:
+        keep_reading_state(vault, state.with_task(task.key, given))
+    return PendingTask(
+        text, task.labels, len(task.known), count(text), len(events) + more + len(failed), task.key, task
+    )
 
 
 def after_cursor(vault: Vault, state: ReadingState | None = None) -> Iterator[Event]:
@@ -79,7 +101,10 @@ def after_cursor(vault: Vault, state: ReadingState | None = None) -> Iterator[Ev
     """
     cursor = parse_cursor(vault.read(CURSOR_PATH))
     for path in ledger_paths(vault, None):
-        events = parse_events(vault.read(path) or b"", path)
+        data, reached = vault.read(path) or b"", cursor.by_model.get(PurePosixPath(path).stem)
+        if reached and data.count(b"\n") == reached.events and reached.last.encode() in data.rsplit(b"\n", 2)[-2]:
+            continue  # a day that was read to its end
+        events = parse_events(data, path)
         for event in events_after(events, cursor.by_model.get(PurePosixPath(path).stem)):
             passed = state and (state.events.get(event.id, _UNREAD).done or event.id in state.set_aside)
             if not passed:
@@ -122,6 +147,7 @@ def _fitting(
     vault: Vault,
     today: str,
     limit: int,
+    most_facts: int,
     count: Callable[[str], int],
 ) -> tuple[ReadingTask, str]:
     """Return the task with as many of the first pieces as fit, and its text."""
@@ -129,7 +155,9 @@ def _fitting(
     while True:
         shown = pieces[:number]
         told = [words for one in shown for words in state.events.get(one.event.id, _UNREAD).told]
-        task = surroundings.task(shown, [piece_label(one) for one in shown], told=told)
+        task = surroundings.task(shown, [piece_label(one) for one in shown], told, most_facts)
+        # A provider that refuses an event would refuse every task that shows it.
+        task = task._replace(before=tuple(one for one in task.before if not state.events.get(one.id, _UNREAD).failed))
         text = task_text(task, vault.catalog, today)
         size = count(text)
         if size <= limit:

@@ -55,6 +55,10 @@ class Spent(NamedTuple):
     facts: int = 0
     cached: int = 0
 
+    def since(self, before: Spent) -> Spent:
+        """Return what was used after an earlier state of the run."""
+        return Spent._make(now - then for now, then in zip(self, before, strict=True))
+
 
 class Account:
     """The account of one run: its limits, the prices (None if unknown), and what the run and this day have cost."""

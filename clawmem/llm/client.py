@@ -300,7 +300,8 @@ def _output(litellm: Any, model: Model, schema: Mapping[str, Any]) -> dict[str, 
         unasked = model.name.startswith(LOCAL_PROVIDERS)
         wanted = "schema" if not unasked and litellm.supports_response_schema(model=model.name) else "plain"
     if wanted == "schema":
-        described = {"name": "answer", "strict": True, "schema": dict(schema)}
+        strict = set(schema.get("required", ())) == set(schema.get("properties", ()))
+        described = {"name": "answer", "strict": strict, "schema": dict(schema)}
         return {"response_format": {"type": "json_schema", "json_schema": described}}
     return {"response_format": {"type": "json_object"}} if wanted == "json" else {}
 

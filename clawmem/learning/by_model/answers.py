@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
@@ -13,8 +14,9 @@ from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.by_model.figures import day_of_when
 from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
 from clawmem.learning.by_model.pieces import EventPiece
-from clawmem.learning.by_model.schema import AGENT_SCHEMA, CATEGORIES, CHANGES, KINDS, ROLES
+from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, CHANGES, KINDS, ROLES, SHORT
 from clawmem.learning.by_model.task import ReadingTask
+from clawmem.learning.reconciling.para import project_of_event
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
@@ -31,6 +33,8 @@ _LONGEST_NAME = 40
 _MOST_WORDS = 4
 _MOST_CHANGES = 5
 _BIRTHDAY = "birthday"
+# What somebody decides or requires in talk about a project belongs to that project.
+_OF_PROJECTS = frozenset(("decision", "requirement", "milestone"))
 _SPEAKER = frozenset(
     "i,me,myself,user,the user,speaker,the speaker,ich,der nutzer,die nutzerin,der benutzer,die benutzerin".split(",")
 )  # The keys of a fact, each with what stands for a missing one. The last three are older names.
@@ -40,16 +44,19 @@ _DEFAULTS: Mapping[str, Any] = {
     "valid_from": None, "former": None, "relation_phrase": "",
 }  # fmt: skip
 _TEXTS = ("event", "quote", "statement", "subject", "predicate", "object", "category", "relation_phrase")
+_NEW_PLACE = re.compile(rf"(?P<kind>{'|'.join(KINDS)}):\s*(?P<title>\S.*)", re.DOTALL)
+_MARKS = ("more", "read", "unread", "forget")
 
 NOT_ABOUT = "not what the quote says"
 # A second answer cannot make these good.
-_FINAL = frozenset(("no fact of an assistant's", "said twice"))
+_FINAL = frozenset(("no fact of an assistant's", "said twice", "no such event"))
 
 
 class DroppedFact(NamedTuple):
     """A fact of an answer that was not accepted: what it said, the reason under which it is counted, and details.
 
-    `number` is the number of its piece, or None. A `doubtful` one is asked about once more.
+    `number` is the number of its piece, or None, and `given` the fact as it was given. A `doubtful` one is asked about
+    once more.
     """
 
     number: int | None
@@ -57,6 +64,7 @@ class DroppedFact(NamedTuple):
     quote: str
     reason: str
     detail: str = ""
+    given: Any = None
 
     @property
     def doubtful(self) -> bool:
@@ -124,22 +132,23 @@ class _AnswerReader:
         self._catalog = catalog
         self._affirmed = affirmed
         self._numbers = {task.label(number): number for number in range(len(task.shown))}
-        self._targets = {one.label: one.target for one in task.known}
+        self._targets = {name: one.target for one in task.known for name in (one.label, one.target)}
         self._count = 0
         self.by_piece: list[list[Proposition]] = [[] for _ in task.shown]
         self.rejected: list[DroppedFact] = []
         self.unmapped: Counter[str] = Counter()
 
-    def number(self, label: str) -> int | None:
+    def number(self, label: object) -> int | None:
         """Return the number of the piece with this label, or None."""
-        bare = label.strip()
+        bare = str(label).strip()
         found = self._numbers.get(bare)
         return self._numbers.get(f"e{bare}") if found is None else found
 
     def take(self, given: Any) -> None:
         """Read one fact of the answer: a proposition, or a dropped fact."""
         self._count += 1
-        number = self.number(given["event"]) if isinstance(given, Mapping) and _is_text(given.get("event")) else None
+        given = full_keys(given)
+        number = self._number_of(given) if isinstance(given, Mapping) else None
         try:
             fact = _checked(given)
             if number is None:
@@ -150,12 +159,20 @@ class _AnswerReader:
                 raise _Unfit("said twice")
         except _Unfit as unfit:
             statement, quote = (_shown(given, key) for key in ("statement", "quote"))
-            self.rejected.append(DroppedFact(number, statement, quote, unfit.reason, unfit.detail))
+            self.rejected.append(DroppedFact(number, statement, quote, unfit.reason, unfit.detail, given))
             return
         self.by_piece[number].append(made)
         self._targets[f"#{self._count}"] = made.key
         if made.predicate and made.predicate not in self._catalog.predicates:
             self.unmapped[made.predicate] += 1
+
+    def _number_of(self, given: Mapping[str, Any]) -> int | None:
+        """Return the number of the piece of a fact: that of its label, else the only one that has its quote."""
+        number, quote = self.number(given.get("event")), given.get("quote")
+        if number is not None or not _is_text(quote):
+            return number
+        having = [n for n, piece in enumerate(self._task.shown) if find_quote(str(quote), piece.text)]
+        return having[0] if len(having) == 1 else None
 
     def _changes(self, fact: Mapping[str, Any], made: Proposition) -> tuple[FactChange, ...]:
         """Return the changes of known facts. An id that was not shown is left out: the facts are then compared."""
@@ -175,17 +192,42 @@ def answer_in(text: str) -> dict[str, Any]:
         answer = json.loads(text[start : end + 1])
     except (ValueError, RecursionError):
         raise InvalidInput("The answer is not one JSON document.", hint) from None
+    if not isinstance(answer, dict):
+        raise InvalidInput("The answer is not one JSON document.", hint)
+    return answer
+
+
+def checked_reading(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer to a reading task without empty keys, and with events as text. Raise InvalidInput."""
+    hint = "Answer with one JSON document as the task asks for; `clawmem learn pending` prints the task again."
     if not isinstance(answer.get("facts"), list):
         raise InvalidInput("The answer has no list of facts under the key 'facts'.", hint)
-    unknown = next((key for key in answer if key not in AGENT_SCHEMA["properties"]), None)
+    unknown = next((key for key in answer if key not in ACCEPTED["properties"]), None)
     if unknown is not None:
         raise InvalidInput(f"The answer has the unknown key '{one_line(unknown)[:40]}'.", hint)
-    for key in ("more", "read"):
-        rows = answer.get(key) or []
-        if not isinstance(rows, list) or not all(_is_text(one) for one in rows):
-            raise InvalidInput(f"The key '{key}' of the answer is not a list of event ids.", hint)
-        answer[key] = rows if answer.get(key) is not None else None
-    return {key: value for key, value in answer.items() if value is not None}
+    found = {key: value for key, value in answer.items() if value is not None}
+    for key in _MARKS:
+        rows = found.get(key, [])
+        if not isinstance(rows, list) or not all(isinstance(one, str | int) for one in rows):
+            raise InvalidInput(f"The key '{key}' of the answer is not a list of messages.", hint)
+        if key in found:
+            found[key] = [str(one).strip() for one in rows]
+    return {**found, "facts": [full_keys(one) for one in found["facts"]]}
+
+
+def full_keys(given: Any) -> Any:
+    """Return a fact of an answer with the full names of its keys, its event as text, and its changes as a list."""
+    if not isinstance(given, Mapping):
+        return given
+    fact = {SHORT.get(key, key): value for key, value in given.items()}
+    if isinstance(fact.get("event"), int) and not isinstance(fact["event"], bool):
+        fact["event"] = str(fact["event"])
+    if isinstance(fact.get("changes"), Mapping):
+        fact["changes"] = [{"id": key, "how": how} for key, how in fact["changes"].items()]
+    place = _NEW_PLACE.fullmatch(fact["about"].strip()) if _is_text(fact.get("about")) else None
+    if place:
+        fact["about"] = place.groupdict()
+    return fact
 
 
 def _checked(given: Any) -> dict[str, Any]:
@@ -210,6 +252,8 @@ def _checked(given: Any) -> dict[str, Any]:
     fact["changes"] = [one for one in rows if _is_change(one)]
     if not isinstance(fact["about"], Mapping):
         fact["about"] = {"id": fact["about"]} if _is_text(fact["about"]) else {}
+    if not fact["subject"] and _is_text(fact["about"].get("title")):
+        fact["subject"] = fact["about"]["title"]
     fact["when"] = fact["when"] or fact["valid_from"]
     return fact
 
@@ -392,6 +436,9 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
     name = _person_talking(task, number)
     speaker = EntityHint("person", name, "speaker")
     about, of_speaker = fact["about"], normal(subject) == normal(piece.speaker)
+    project = project_of_event(piece.event)
+    if project and not about and fact["category"] in _OF_PROJECTS:
+        about = {"kind": "project", "title": project}
     known = _known_entity(about, task.entities)
     if known is not None:
         if normal(known.title) in (normal(name), normal(piece.speaker)):

@@ -10,10 +10,8 @@ from clawmem.learning.attribution.orders import limit_trust
 from clawmem.learning.by_model.telemetry import model_run
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.rules import rules
-from clawmem.llm.choice import Model
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.proposals.proposition import Proposition
-from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.vault.state.reading_state import ReadingState
 from clawmem.vault.vault import Vault
@@ -81,17 +79,3 @@ def ledger_paths(vault: Vault, days: Collection[str] | None) -> list[str]:
     """Return the vault paths of the ledger files of these days, or of all days, oldest first."""
     found = sorted((vault.root / "ledger").glob("*.jsonl"))
     return [f"ledger/{path.name}" for path in found if days is None or path.stem in days]
-
-
-def extract_unread(
-    vault: Vault, caller: Caller, model: Model | None, dry_run: bool = False, days: Collection[str] | None = None
-) -> Extraction:
-    """Let the model read the unread events of these days, or of all days. Without a model the rules read them later.
-
-    The lock is not held during this, because a model takes seconds and other writers must not wait for it.
-    """
-    if model is None:
-        return BY_RULES
-    from clawmem.learning.by_model.read import read_by_model  # only where a model is set
-
-    return read_by_model(vault, caller, model, dry_run, days)

@@ -21,14 +21,13 @@ from clawmem.index.tables.store import Index
 from clawmem.learning.attribution.orders import injection_in
 from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.by_model.pieces import EventPiece, is_readable
-from clawmem.learning.by_model.task import MAX_BEFORE, MAX_KNOWN, KnownFact, ReadingTask
+from clawmem.learning.by_model.task import MAX_BEFORE, MAX_KNOWN, KnownFact, ReadingTask, shortened
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import EXTERNAL
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import Entity
 from clawmem.model.records.event import Event, ledger_path, parse_events
@@ -37,15 +36,19 @@ from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault
 
 _SEARCHED_WORDS = 48
+_MOST_SEARCHED = 480
 _OF_SPEAKER = 300
 _OF_ENTITY = 60
 _STEM = 4
 # What a candidate is worth: each word in common, a relation that the text names, a relation with one value, and an
 # entity that the text names.
 _WORD, _RELATION, _SINGLE, _NAMED = 1.0, 2.0, 1.5, 1.5
-_REPLACING = ("replace", "end", "refine")
+_BEST_OF_PIECE = 2
+_MOST_PLACES = 20
 _WORDS = re.compile(r"[^\W_]{3,}")
 _TAIL = 400
+# The turns before take at most this part of the text that is to be read.
+_PART_BEFORE = 6
 
 
 class Surroundings:
@@ -66,20 +69,16 @@ class Surroundings:
         return self._days[day]
 
     def task(
-        self,
-        pieces: Sequence[EventPiece],
-        labels: Sequence[str] = (),
-        found: Sequence[Proposition] = (),
-        told: Sequence[str] = (),
-        most: int = 0,
+        self, pieces: Sequence[EventPiece], labels: Sequence[str] = (), told: Sequence[str] = (), most: int = 0
     ) -> ReadingTask:
-        """Return the task to read some pieces. With `labels`, known facts are labelled by their ids."""
+        """Return the task to read some pieces."""
         index = open_index(self._vault)
         try:
-            known = known_for(index, self._vault.catalog, pieces, found, self._agent, short=not labels)
+            known = known_for(index, self._vault.catalog, pieces, self._agent)
         finally:
             index.close()
         before = turns_before(self.events_of(day_of(pieces[0].event.timestamp)), pieces[0])
+        before = shortened(before, sum(len(one.text) for one in pieces) // _PART_BEFORE)
         return ReadingTask(tuple(pieces), tuple(labels), known.facts, known.entities, before, tuple(told), most)
 
 
@@ -90,18 +89,11 @@ class Known(NamedTuple):
     entities: tuple[Entity, ...] = ()
 
 
-def known_for(
-    index: Index,
-    catalog: Catalog,
-    pieces: Sequence[EventPiece],
-    found: Sequence[Proposition] = (),
-    agent: str | None = None,
-    short: bool = True,
-) -> Known:
+def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agent: str | None = None) -> Known:
     """Return the standing facts and the entities that some pieces may be about, at most MAX_KNOWN facts.
 
-    `found` are propositions of earlier answers of the same run, which are not in the index yet. Facts are labelled k1,
-    k2, ..., or without `short` by their ids. Facts of other agents, from outside, or with a credential are left out.
+    Facts are labelled k1, k2, ... The two that touch each piece most come first, and then those that touch any. Facts
+    of other agents, from outside, or with a credential are left out.
     """
     text = "\n".join(f"{one.speaker}: {one.text}" for one in pieces)
     speakers = list(dict.fromkeys(one.speaker for one in pieces if one.role == "user"))
@@ -110,16 +102,22 @@ def known_for(
         **{entity: name for name in speakers for entity in entities_known_as(index, normal(name))},
         **entities_called(index, names_in(text)),
     }
-    placed = _candidates(index, text, speakers, named, owners)
-    gone = {one.target for each in found for one in each.changes if one.how in _REPLACING}
-    fresh = [_of_proposition(one) for one in found if one.key not in gone and not one.ended]
-    standing = [_of_fact(one) for key, one in reversed(placed.items()) if key not in gone]
+    standing = [_of_fact(one) for one in reversed(_candidates(index, pieces, speakers, named, owners).values())]
     score = _Relevance(text, speakers, named, catalog).score
-    chosen = sorted([*fresh, *standing], key=score, reverse=True)[:MAX_KNOWN]
-    labelled = [one._replace(label=f"k{n}" if short else one.target) for n, one in enumerate(chosen, 1)]
-    wanted = {*named, *(one.entity for one in chosen if one.entity)}
+    ranked = sorted(((score(one), one) for one in standing), key=lambda pair: pair[0], reverse=True)
+    touched = [one for worth, one in ranked if worth >= _WORD]
+    best = (one for piece in pieces for one in _nearest(touched, _stems(piece.text)))
+    chosen = list(dict.fromkeys((*best, *(one for worth, one in ranked if worth >= _SINGLE))))[:MAX_KNOWN]
+    labelled = [one._replace(label=f"k{number}") for number, one in enumerate(chosen, 1)]
+    wanted = entities_called(index, names_in("\n".join(one.text for one in pieces)))
     shown = [one for one in entities(index) if one.name in wanted and _owner(one.name) in owners]
-    return Known(tuple(labelled), tuple(shown[:MAX_KNOWN]))
+    return Known(tuple(labelled), tuple(shown[:_MOST_PLACES]))
+
+
+def _nearest(known: Sequence[KnownFact], stems: frozenset[str]) -> list[KnownFact]:
+    """Return the two known facts with most words in common with a piece."""
+    shared = [(len(stems & _stems(f"{one.statement} {one.object or ''}")), one) for one in known] if stems else []
+    return [one for number, one in sorted(shared, key=lambda pair: -pair[0])[:_BEST_OF_PIECE] if number]
 
 
 def turns_before(events: Sequence[Event], first: EventPiece) -> tuple[Event, ...]:
@@ -138,10 +136,17 @@ def turns_before(events: Sequence[Event], first: EventPiece) -> tuple[Event, ...
 
 
 def _candidates(
-    index: Index, text: str, speakers: Iterable[str], named: Mapping[str, str], owners: Collection[str]
+    index: Index,
+    pieces: Sequence[EventPiece],
+    speakers: Iterable[str],
+    named: Mapping[str, str],
+    owners: Collection[str],
 ) -> dict[str, PlacedFact]:
-    words = search_words(text)[:_SEARCHED_WORDS]
-    rows = set(keyword_channel(index, words, FactFilter(tuple(sorted(owners)))).scores)
+    words = list(dict.fromkeys(word for one in pieces for word in search_words(one.text)[:_SEARCHED_WORDS]))
+    rows: set[int] = set()
+    for start in range(0, min(len(words), _MOST_SEARCHED), _SEARCHED_WORDS):
+        part = words[start : start + _SEARCHED_WORDS]
+        rows.update(keyword_channel(index, part, FactFilter(tuple(sorted(owners)))).scores)
     for speaker in speakers:
         rows.update(newest_rows_about(index, speaker, _OF_SPEAKER))
     found = list(facts_in_rows(index, sorted(rows)).values())
@@ -165,10 +170,6 @@ def _of_fact(placed: PlacedFact) -> KnownFact:
     return KnownFact(
         "", fact.id, fact.fact, fact.subject, fact.predicate, fact.object, (fact.valid_from or "")[:10], placed.entity
     )
-
-
-def _of_proposition(one: Proposition) -> KnownFact:
-    return KnownFact("", one.key, one.statement, one.subject, one.predicate, one.object, one.valid_from)
 
 
 class _Relevance:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,8 +13,6 @@ from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
 MAX_PIECE_CHARACTERS = 6000
-MAX_BATCH_CHARACTERS = 8000
-MAX_PIECES = 20
 _PROGRAMS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
 _GENERIC = frozenset(("", "user", "human", "me"))
 
@@ -33,6 +31,16 @@ class EventPiece(NamedTuple):
     role: str
     last: bool
     orders: bool = False
+
+
+def piece_label(piece: EventPiece) -> str:
+    """Return the name of a piece: the id of its event, and the offset of a later piece of a long one."""
+    return f"{piece.event.id}@{piece.start}" if piece.start else piece.event.id
+
+
+def event_of_label(label: str) -> str:
+    """Return the id of the event that a label names."""
+    return label.strip().partition("@")[0]
 
 
 def has_words(event: Event) -> bool:
@@ -55,29 +63,12 @@ def split_events(
         role, speaker = _role_and_speaker(event, speakers)
         text, orders = mask_recalled(event.text, parts_of(event.metadata)), injection_in(event) is not None
         start = min(done.get(event.id, 0), len(text))
-    for event in events:
-        role, speaker = _role_and_speaker(event, speakers)
-        text, orders = mask_recalled(event.text, parts_of(event.metadata)), injection_in(event) is not None
-        start = min(done.get(event.id, 0), len(text))
         while True:
             end = _cut(text, start)
             yield EventPiece(event, start, text[start:end], speaker, role, end >= len(text), orders)
             start = end
             if start >= len(text):
                 break
-
-
-def batch_size(waiting: Sequence[EventPiece]) -> int:
-    """Return how many of the first pieces form the next batch.
-
-    A piece with injected instructions is sent alone, so that it cannot affect other answers.
-    """
-    size = 0
-    for number, piece in enumerate(waiting[:MAX_PIECES]):
-        size += len(piece.text)
-        if number and (size > MAX_BATCH_CHARACTERS or piece.orders or waiting[0].orders):
-            return number
-    return min(len(waiting), MAX_PIECES)
 
 
 def _cut(text: str, start: int) -> int:

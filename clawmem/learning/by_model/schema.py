@@ -1,4 +1,4 @@
-"""JSON Schemas of the answer to an extraction: the form that is asked for, and the form that is read."""
+"""JSON Schemas of the answer to a reading task: the form that is asked for, and the form that is read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,54 +8,38 @@ CATEGORIES = tuple(
     "instruction commitment recommendation action".split()
 )
 CHANGES = ("replace", "end", "same", "refine")
-KINDS = ("person", "company", "project", "resource")
+KINDS = ("person", "company", "project", "area", "resource")
 ROLES = ("relation", "work", "mention")
-_TEXT, _NULLABLE, _NUMBER = {"type": "string"}, {"type": ["string", "null"]}, {"type": "number"}
-
-
-def _object_schema(properties: Mapping[str, Any], nullable: bool = False) -> dict[str, Any]:
-    kind: Any = ["object", "null"] if nullable else "object"
-    return {"type": kind, "additionalProperties": False, "required": list(properties), "properties": dict(properties)}
-
-
-_FACT = {
-    "event": _TEXT,
-    "quote": _TEXT,
-    "statement": _TEXT,
-    "subject": _TEXT,
-    "predicate": _TEXT,
-    "object": _TEXT,
-    "category": {"type": "string", "enum": list(CATEGORIES)},
-    "confidence": _NUMBER,
-    "importance": _NUMBER,
-    "when": _NULLABLE,
-    "ended": {"type": "boolean"},
-    "changes": {
-        "type": "array",
-        "items": _object_schema({"id": _TEXT, "how": {"type": "string", "enum": list(CHANGES)}}),
+SHORT = {
+    "e": "event", "q": "quote", "s": "statement", "of": "subject", "p": "predicate", "o": "object", "c": "category",
+    "i": "importance", "x": "changes", "at": "about",
+}  # fmt: skip
+"""The keys of a fact as the task asks for them, with the full name of each, which is read as well."""
+_NUMBERS = {"type": "array", "items": {"type": ["integer", "string"]}}
+_FACT: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["e", "q", "s"],
+    "properties": {
+        "e": {"type": "integer"},
+        **{key: {"type": "string"} for key in ("q", "s", "of", "p", "o", "c", "when", "at")},
+        "ended": {"type": "boolean"},
+        "i": {"type": "number"},
+        "x": {"type": "object", "additionalProperties": {"type": "string", "enum": list(CHANGES)}},
     },
-    "about": _object_schema(
-        {
-            "id": _NULLABLE,
-            "kind": {"type": ["string", "null"], "enum": [*KINDS, None]},
-            "title": _NULLABLE,
-            "role": {"type": ["string", "null"], "enum": [*ROLES, None]},
-        },
-        nullable=True,
-    ),
 }
-_LIST = {"type": "array", "items": _TEXT}
-AGENT_SCHEMA: Mapping[str, Any] = _object_schema(
-    {"facts": {"type": "array", "items": _object_schema(_FACT)}, "read": _LIST, "more": _LIST}
-)
-"""The form that the calling agent is asked for: it also says which events it has read."""
-SCHEMA: Mapping[str, Any] = _object_schema({"facts": {"type": "array", "items": _object_schema(_FACT)}, "more": _LIST})
+_OTHER = {"task": {"type": "string"}, "more": _NUMBERS, "forget": _NUMBERS}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["facts"],
+    "properties": {"facts": {"type": "array", "items": _FACT}, **_OTHER},
+}
 """The form that a model is asked for."""
+_KEYS = (*SHORT, *SHORT.values(), "when", "ended", "confidence", "valid_from", "former", "relation_phrase")
 _USABLE = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["event", "quote", "statement"],
-    "properties": dict.fromkeys((*_FACT, "valid_from", "former", "relation_phrase"), True),
+    "anyOf": [{"required": ["e", "q", "s"]}, {"required": ["event", "quote", "statement"]}],
+    "properties": dict.fromkeys(_KEYS, True),
 }
 ACCEPTED: Mapping[str, Any] = {
     "type": "object",
@@ -63,8 +47,10 @@ ACCEPTED: Mapping[str, Any] = {
     "required": ["facts"],
     "properties": {
         "facts": {"type": "array", "if": {"not": {"contains": _USABLE}}, "then": {"items": _USABLE}},
-        "more": _LIST,
+        **_OTHER,
+        "read": _NUMBERS,
+        "unread": _NUMBERS,
     },
 }
-"""The form of a model's answer that is read: no facts, or one at least that is usable. Each fact is then checked alone,
-so that a bad one costs only itself."""
+"""The form of an answer that is read: no facts, or one at least that is usable. Each fact is then checked alone, so
+that a bad one costs only itself."""

@@ -32,36 +32,17 @@ def reading_event(
     events: int,
     dropped: Mapping[str, int],
     unmapped: Mapping[str, int],
+    answer: str | None = None,
 ) -> Event:
-    """Return the event for a run that read events. `outcome` is done, rules or the code of an error."""
-    known = {"model": model, "prompt": prompt_version("extract"), "outcome": outcome, "events": events}
+    """Return the event for an answer about events, or for a run that failed. `outcome` is done, rules or the code of an
+    error. `answer` is the digest of an answer of the calling agent: what it cost the agent is not known here."""
+    task = {"task": APPLYING} if answer else {}
+    known = {"model": model, **task, "prompt": prompt_version("read"), "outcome": outcome, "events": events}
     record = _record(known, spent, priced, dropped)
     if unmapped:
         record["unknown_predicates"] = dict(unmapped)
-    did = f"read {counted(events, 'event')} in {counted(spent.calls, 'call')}: {counted(spent.facts, 'fact')}"
-    return _event(caller, did, record)
-
-
-def applying_event(
-    caller: Caller,
-    model: str,
-    answer: str,
-    events: int,
-    facts: int,
-    dropped: Mapping[str, int],
-    unmapped: Mapping[str, int],
-) -> Event:
-    """Return the event for an answer of the calling agent, whose digest is `answer`. What it cost the agent is not
-    known here."""
-    spent = Spent(calls=1, facts=facts)
-    version = prompt_version("by_caller")
-    known = {"model": model, "task": APPLYING, "prompt": version, "outcome": "done", "events": events}
-    record = _record(known, spent, False, dropped)
-    if unmapped:
-        record["unknown_predicates"] = dict(unmapped)
-    return _event(
-        caller, f"read {counted(events, 'event')} as the calling agent: {counted(facts, 'fact')}", record, answer
-    )
+    how = "as the calling agent" if answer else f"in {counted(spent.calls, 'call')}"
+    return _event(caller, f"read {counted(events, 'event')} {how}: {counted(spent.facts, 'fact')}", record, answer)
 
 
 def judging_event(
@@ -140,11 +121,15 @@ def add_event(change: Change, event: Event | None, read: Read) -> Change:
     data = read(path) or b""
     known = parse_events(data, path)
     cursor = parse_cursor(change.writes.get(CURSOR_PATH) or read(CURSOR_PATH))
-    days = dict(cursor.days)
-    if _is_fully_learned(known, days.get(day)):
-        days[day] = DayProgress(len(known) + 1, event.id)
+    days, by_model = dict(cursor.days), dict(cursor.by_model)
+    for reached in (days, by_model):
+        if _is_fully_learned(known, reached.get(day)):
+            reached[day] = DayProgress(len(known) + 1, event.id)
     gap = b"" if not data or data.endswith(b"\n") else b"\n"
-    writes = {path: data + gap + render_events([event]), CURSOR_PATH: render_cursor(cursor._replace(days=days))}
+    writes = {
+        path: data + gap + render_events([event]),
+        CURSOR_PATH: render_cursor(cursor._replace(days=days, by_model=by_model)),
+    }
     return change._replace(writes={**change.writes, **writes})
 
 

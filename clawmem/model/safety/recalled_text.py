@@ -13,6 +13,10 @@ from typing import Any
 OPENING = "<clawmem-context>"
 CLOSING = "</clawmem-context>"
 _OWN = "clawmem-context"
+_TASK = "clawmem-task"
+_PARTS_OF_TASK = rf"{_OWN}|{_TASK}|events|known|places|before|told|doubtful|text|facts|statements"
+# The answer to a task, wherever it stands: it begins with the id of the task.
+_ANSWER = r"(?:`{3,}\w*\s*)?\{\s*\"task\":\s*\"[a-z]+-[0-9a-f]{8}\""
 # Elements that client programs wrap around what they add to a message; the name may have attributes.
 _ELEMENTS = (
     "system-reminder command-name command-message command-args command-contents local-command-stdout "
@@ -27,6 +31,16 @@ _BOOT = r"(?:AGENTS|CLAUDE|GEMINI|MEMORY|SOUL|USER|TOOLS|IDENTITY|HEARTBEAT|BOOT
 def wrap_context(text: str) -> str:
     """Return served text between the marks that identify it later."""
     return f"{OPENING}\n{text}\n{CLOSING}"
+
+
+def wrap_task(key: str, text: str) -> str:
+    """Return the text of a task for a model between the marks that identify it, in its own words, at ingest."""
+    return f'<{_TASK} id="{key}">\n{text}\n</{_TASK}>\n'
+
+
+def without_closing_marks(text: str) -> str:
+    """Return a text that opens and closes no element of a task or of served context."""
+    return re.sub(rf"<(?=/?(?:{_PARTS_OF_TASK})\b)", r"<\\", text) if "<" in text else text
 
 
 PARTS = "parts"
@@ -66,12 +80,12 @@ def reads_memory(call: str) -> bool:
 @cache
 def _openings() -> re.Pattern[str]:
     # Compiled on first use: serving only needs the marks of this module.
-    return re.compile(rf"<({'|'.join([_OWN, *_ELEMENTS])})(?:\s[^<>]*)?>")
+    return re.compile(rf"<({'|'.join([_OWN, _TASK, *_ELEMENTS])})(?:\s[^<>]*)?>")
 
 
 @cache
 def _closings() -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]*</({'|'.join([_OWN, *_ELEMENTS])})>", re.MULTILINE)
+    return re.compile(rf"^[ \t]*</({'|'.join([_OWN, _TASK, *_ELEMENTS])})>", re.MULTILINE)
 
 
 @cache
@@ -85,7 +99,7 @@ def _to_the_end() -> re.Pattern[str]:
         r"|The conversation history before this point was compacted into"
         r"|Pre-compaction memory flush|Read HEARTBEAT\.md if it exists"
         r"|A new session was started via /new or /reset"
-        r"|Your task is to create a detailed summary of the conversation)",
+        rf"|Your task is to create a detailed summary of the conversation|{_ANSWER})",
         re.MULTILINE,
     )
 
@@ -104,7 +118,7 @@ def _lines() -> re.Pattern[str]:
 def _asking() -> re.Pattern[str]:
     return re.compile(
         rf"(?:^|[/\"'\s\\]){_BOOT}"
-        r"|\bclawmem\s+(?:recall|search|context|show|list|why|log|diff)\b|\"memory_(?:search|get|recall)\"|\"mcp_{1,2}clawmem"
+        r"|\bclawmem\s+(?:recall|search|context|show|list|why|log|diff|learn)\b|\"memory_(?:search|get|recall)\"|\"mcp_{1,2}clawmem"
     )
 
 
@@ -141,7 +155,7 @@ def _elements(text: str) -> tuple[list[tuple[int, int]], str | None]:
         if end >= 0:
             at = end + len(name) + 3
             spans.append((found.start(), at))
-        elif name == _OWN or _begins_line(text, found.start()):
+        elif name in (_OWN, _TASK) or _begins_line(text, found.start()):
             return [*spans, (found.start(), len(text))], f"</{name}>"
         else:
             unclosed.add(name)

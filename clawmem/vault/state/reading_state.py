@@ -14,6 +14,7 @@ from clawmem.vault.vault import Vault
 STATE = "reading.json"
 MOST_SET_ASIDE = 100
 MOST_APPLIED = 100
+MOST_TASKS = 50
 
 
 class EventProgress(NamedTuple):
@@ -28,15 +29,28 @@ class EventProgress(NamedTuple):
     asked: str = ""
 
 
+class GivenTask(NamedTuple):
+    """A task that was given out: what it shows as 1, 2, ..., and the ids of known facts that it calls k1, k2, ..."""
+
+    shown: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+
+
 class ReadingState(NamedTuple):
     """The most pieces of one question (None: no limit but the reader's own), the events that wait although a part of
-    the work is done, by id, the ids of those that were set aside because they fail alone, and the digests of the last
-    answers of the calling agent that were applied."""
+    the work is done, by id, the ids of those that were set aside because they fail alone, the digests of the last
+    answers that were applied, and the last tasks that were given out, by id."""
 
     batch: int | None = None
     events: Mapping[str, EventProgress] = {}
     set_aside: tuple[str, ...] = ()
     applied: tuple[str, ...] = ()
+    tasks: Mapping[str, GivenTask] = {}
+
+    def with_task(self, key: str, task: GivenTask) -> ReadingState:
+        """The state with a task that is given out; the oldest ones are forgotten."""
+        rows = {**{name: one for name, one in self.tasks.items() if name != key}, key: task}
+        return self._replace(tasks=dict(list(rows.items())[-MOST_TASKS:]))
 
     def without(self, read: Collection[str]) -> ReadingState:
         """The state once these events were read: nothing of them waits."""
@@ -57,7 +71,11 @@ def read_reading_state(vault: Vault) -> ReadingState:
         batch = record.get("batch")
         aside = tuple(str(one) for one in record.get("set_aside", ()))
         applied = tuple(str(one) for one in record.get("applied", ()))
-        return ReadingState(batch if isinstance(batch, int) and batch > 0 else None, events, aside, applied)
+        tasks = {
+            str(key): GivenTask(tuple(map(str, one["shown"])), tuple(map(str, one["known"])))
+            for key, one in record.get("tasks", {}).items()
+        }
+        return ReadingState(batch if isinstance(batch, int) and batch > 0 else None, events, aside, applied, tasks)
     except (ValueError, TypeError, KeyError, AttributeError):
         return ReadingState()
 
@@ -66,6 +84,8 @@ def keep_reading_state(vault: Vault, state: ReadingState) -> None:
     """Keep the state, where it says anything new."""
     if state == read_reading_state(vault):
         return
-    record = {**state._asdict(), "events": {key: one._asdict() for key, one in state.events.items()}}
+    record = state._asdict()
+    for name in ("events", "tasks"):
+        record[name] = {key: one._asdict() for key, one in record[name].items()}
     vault.prepare_state()
     vault.disk.replace(vault.state / STATE, (json.dumps(record, ensure_ascii=False) + "\n").encode(), vault.state)

@@ -11,7 +11,6 @@ from clawmem.learning.by_model.pieces import EventPiece, split_events
 from clawmem.learning.by_model.task import MAX_BEFORE, MAX_KNOWN
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.proposals.proposition import FactChange, Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault
@@ -30,10 +29,10 @@ def store(vault: Vault, caller: Caller, facts: Iterable[dict[str, Any]], entity:
     remember(vault, drafts, caller)
 
 
-def shown(vault: Vault, *texts: str, found: Iterable[Proposition] = (), short: bool = True) -> Known:
+def shown(vault: Vault, *texts: str) -> Known:
     index = open_index(vault)
     try:
-        return known_for(index, vault.catalog, pieces(*texts), list(found), None, short)
+        return known_for(index, vault.catalog, pieces(*texts))
     finally:
         index.close()
 
@@ -43,12 +42,10 @@ def test_the_facts_that_a_text_may_change_come_first(vault: Vault, caller: Calle
     store(vault, caller, [{"fact": "Ada lives in Turin.", "predicate": "lives_in", "object": "Turin"}])
     store(vault, caller, [{"fact": "Rex is a beagle.", "subject": "Rex"}], "areas/people/rex")
     known = shown(vault, "We relocated to Padua, and Rex likes it.")
-    assert len(known.facts) == MAX_KNOWN
-    assert {one.statement for one in known.facts[:2]} == {"Ada lives in Turin.", "Rex is a beagle."}
-    assert [one.label for one in known.facts[:3]] == ["k1", "k2", "k3"]
-    assert {one.name for one in known.entities} == {"areas/people/ada", "areas/people/rex"}
-    by_id = shown(vault, "We relocated to Padua.", short=False)
-    assert all(one.label == one.target and one.target.startswith("fact_") for one in by_id.facts)
+    assert {one.statement for one in known.facts} == {"Ada lives in Turin.", "Rex is a beagle."}
+    assert [one.label for one in known.facts] == ["k1", "k2"]
+    assert all(one.target.startswith("fact_") for one in known.facts)
+    assert [one.name for one in known.entities] == ["areas/people/rex"]
 
 
 def test_facts_from_outside_and_of_other_agents_are_not_shown(vault: Vault, caller: Caller) -> None:
@@ -59,17 +56,20 @@ def test_facts_from_outside_and_of_other_agents_are_not_shown(vault: Vault, call
     ]
 
 
-def test_what_the_same_run_found_is_shown_in_place_of_what_it_changes(vault: Vault, caller: Caller) -> None:
-    store(vault, caller, [{"fact": "Ada lives in Turin.", "predicate": "lives_in", "object": "Turin"}])
-    (turin,) = shown(vault, "I live here").facts
-    moved = Proposition(
-        "Ada lives in Padua.", "evt_7", (0, 1), "x", "Ada", "lives_in", "Padua",
-        changes=(FactChange(turin.target, "replace"),),
-    )  # fmt: skip
-    (padua,) = shown(vault, "I live here", found=[moved]).facts
-    assert (padua.statement, padua.target) == ("Ada lives in Padua.", moved.key)
-    over = moved._replace(statement="Ada no longer lives in Turin.", ended=True)
-    assert shown(vault, "I live here", found=[over]).facts == ()
+def test_of_each_message_the_two_nearest_facts_are_shown(vault: Vault, caller: Caller) -> None:
+    store(vault, caller, ({"fact": f"Ada's garden has a rose bush number {n} by the wall."} for n in range(60)))
+    store(vault, caller, [{"fact": "Ada is off on Wednesday afternoons."}, {"fact": "Ada sits the B2 exam in May."}])
+    roses = [f"The rose bush number {n} by the garden wall has flowers." for n in range(30)]
+    known = shown(vault, *roses, "Wednesday afternoons are over.", "I passed the exam!")
+    assert len(known.facts) == MAX_KNOWN
+    assert {"Ada is off on Wednesday afternoons.", "Ada sits the B2 exam in May."} <= {
+        one.statement for one in known.facts
+    }
+
+
+def test_what_no_message_touches_is_not_shown(vault: Vault, caller: Caller) -> None:
+    store(vault, caller, ({"fact": f"Ada read book number {n} of the shelf."} for n in range(60)))
+    assert shown(vault, "My kettle sings.").facts == ()
 
 
 def test_the_turns_before_are_of_the_same_conversation_and_hold_no_orders() -> None:

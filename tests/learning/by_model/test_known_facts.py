@@ -20,7 +20,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.learning.by_model.talk import ENGLISH, GERMAN, INJECTION, Said, Talk, Turn
-from tests.loopback import Asked, Wire, says, serving
+from tests.loopback import Asked, Wire, known_facts, says, serving
 from tests.needs import needs_litellm
 
 pytestmark = [needs_litellm, pytest.mark.usefixtures("without_vectors")]
@@ -43,12 +43,12 @@ class Scripted:
 
     def __call__(self, asked: Asked) -> Wire:
         content = asked.messages[-1]["content"]
-        known = {row["fact"]: row["id"] for row in asked._data("known")} if "<known>" in content else {}
+        known = known_facts(content)
         told = content.split("<told>")[1].split("</told>")[0] if "<told>" in content else ""
         facts: list[dict[str, Any]] = []
         for event in asked.events:
             for one in self._said[event["text"]].facts:
-                if json.dumps(one.statement, ensure_ascii=False) not in told:
+                if one.statement not in told:
                     facts.append(self._fact(one, event["id"], known, facts))
         text = json.dumps({"facts": facts, "more": []}, ensure_ascii=False)
         text = f"```json\n{text}\n```" if len(facts) % 2 else text

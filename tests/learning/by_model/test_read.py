@@ -411,9 +411,12 @@ def test_the_runs_time_is_a_limit(vault: Vault, caller: Caller) -> None:
 
 def test_a_wrong_quote_is_dropped_and_counted(vault: Vault, caller: Caller) -> None:
     moved = {**LIVES, "quote": "I moved to Lisbon two months ago"}
-    done, _ = learned_by(vault, caller, gives(moved, ALLERGY))
+    done, server = learned_by(vault, caller, gives(moved, ALLERGY), gives(moved))
+    (again,) = server.asked[1].messages
+    assert "Quote not in the event" in again["content"] or "quote not in the event" in again["content"]
+    assert LISBON in again["content"] and PEANUTS not in again["content"], "only that fact and its message"
     assert [one.predicate for one in facts_of(vault)] == ["allergic_to"]
-    assert runs(vault)[0]["dropped_for"] == {"quote not in the event": 1}
+    assert runs(vault)[-1]["dropped_for"] == {"quote not in the event": 1}
     listed = [one for one in done.of("learn").candidates if one.gate == "grounding"]
     assert [(one.outcome, one.reason) for one in listed] == [("refused", "Quote not in the event.")]
     assert "1 of the model's facts were dropped: 1 quote not in the event." in done.notices
@@ -478,7 +481,7 @@ def test_orders_in_an_event_stay_data_in_the_question(vault: Vault, caller: Call
     assert plain.asked[0].messages[0] == tried.asked[0].messages[0], "how to read is not changed by what is read"
     assert len(tried.asked) == 1
     (event,) = tried.asked[0].events
-    assert event["text"] == ORDERS
+    assert event["text"].replace("<\\", "<") == ORDERS
     told = tried.asked[0].messages[1]["content"]
     assert (told.count("<events>"), told.count("</events>")) == (1, 1)
     assert len(tried.asked[0].messages) == 2
@@ -494,11 +497,11 @@ def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller)
     )
     elsewhere = {**obeyed, "event": "e2"}
     done, server = learned_by(
-        vault, caller, gives(LIVES, obeyed), gives(), gives(obeyed, elsewhere), talk=(*TALK, orders)
+        vault, caller, gives(LIVES, {**obeyed, "event": "e9"}), gives(obeyed, elsewhere), talk=(*TALK, orders)
     )
-    assert [len(one.events) for one in server.asked] == [3, 3, 1], "what gives orders is asked about alone, and once"
+    assert [len(one.events) for one in server.asked] == [3, 1], "what gives orders is asked about alone, and once"
     assert done.of("learn") is not None
-    assert done.of("learn").extraction.dropped == {"no such event": 1, "quote not in the event": 1}
+    assert done.of("learn").extraction.dropped == {"no such event": 1, "said twice": 1}
     assert [one.predicate for one in facts_of(vault)] == ["lives_in"]
     assert done.of("learn") is not None
     assert {one.outcome for one in done.of("learn").candidates if "Mallory" in one.proposition.statement} <= {
@@ -535,7 +538,7 @@ def test_what_is_no_ones_word_is_not_sent(vault: Vault, caller: Caller) -> None:
     assert "Be nice" not in str(server.asked[0].messages)
     assert len(server.asked[0].events) == 1
     assert done.of("learn") is not None
-    assert done.of("learn").events == 3
+    assert done.of("learn").events == 1
     ledger = parse_events(vault.read("ledger/2026-11-02.jsonl") or b"", "x")
     (kept,) = facts_of(vault)
     assert kept.source_text == ledger[2].text[slice(*(kept.source_span or ()))]
