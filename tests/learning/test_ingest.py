@@ -17,6 +17,7 @@ from clawmem.index.search.lookup import all_facts
 from clawmem.learning import ingest as module
 from clawmem.learning.ingest import RepeatCounter, ingest, to_events
 from clawmem.learning.learn import learn
+from clawmem.learning.pending import pending
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.writing import writing
 from clawmem.model.records.caller import Caller
@@ -208,3 +209,21 @@ def test_memory_does_not_grow_with_the_transcript(
 
     peak(300)
     assert peak(4_500) < 1.3 * peak(1_200)
+
+
+def test_a_task_and_its_answer_in_a_conversation_are_no_news(vault: Vault, caller: Caller) -> None:
+    talk = [Message(1, "user", "I live in Lisbon.", "2026-11-02T10:00:00Z")]
+    ingest(vault, talk, caller, "talk.jsonl")
+    for number in range(3):
+        task = pending(vault, caller)
+        answer = f'Here it is:\n```json\n{{"task": "{task.key}", "facts": []}}\n```'
+        inner = [
+            Message(2, "user", f"Answer this.\n{task.text}", f"2026-11-02T11:0{number}:00Z", session=f"inner{number}"),
+            Message(3, "assistant", answer, f"2026-11-02T11:0{number}:10Z", session=f"inner{number}"),
+            Message(4, "user", task.text, f"2026-11-02T11:0{number}:20Z", session=f"inner{number}"),
+        ]
+        ingest(vault, inner, caller, "inner.jsonl")
+        assert pending(vault, caller).text == task.text
+    events = parse_events(vault.read("ledger/2026-11-02.jsonl") or b"", "x")
+    assert [one.recalled for one in events] == [False, *[True] * 9]
+    assert len(pending(vault, caller).events) == 1

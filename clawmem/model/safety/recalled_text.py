@@ -15,8 +15,8 @@ CLOSING = "</clawmem-context>"
 _OWN = "clawmem-context"
 _TASK = "clawmem-task"
 _PARTS_OF_TASK = rf"{_OWN}|{_TASK}|events|known|places|before|told|doubtful|text|facts|statements"
-# The answer to a task, wherever it stands: it begins with the id of the task.
-_ANSWER = r"(?:`{3,}\w*\s*)?\{\s*\"task\":\s*\"[a-z]+-[0-9a-f]{8}\""
+# A message with a task or the answer to one is all about it: what else it says is said to or by a reader of tasks.
+_OF_TASK = rf"<{_TASK} id=\"[a-z]+-[0-9a-f]{{8}}\">|\{{\s*\"task\":\s*\"[a-z]+-[0-9a-f]{{8}}\""
 # Elements that client programs wrap around what they add to a message; the name may have attributes.
 _ELEMENTS = (
     "system-reminder command-name command-message command-args command-contents local-command-stdout "
@@ -80,12 +80,12 @@ def reads_memory(call: str) -> bool:
 @cache
 def _openings() -> re.Pattern[str]:
     # Compiled on first use: serving only needs the marks of this module.
-    return re.compile(rf"<({'|'.join([_OWN, _TASK, *_ELEMENTS])})(?:\s[^<>]*)?>")
+    return re.compile(rf"<({'|'.join([_OWN, *_ELEMENTS])})(?:\s[^<>]*)?>")
 
 
 @cache
 def _closings() -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]*</({'|'.join([_OWN, _TASK, *_ELEMENTS])})>", re.MULTILINE)
+    return re.compile(rf"^[ \t]*</({'|'.join([_OWN, *_ELEMENTS])})>", re.MULTILINE)
 
 
 @cache
@@ -99,7 +99,7 @@ def _to_the_end() -> re.Pattern[str]:
         r"|The conversation history before this point was compacted into"
         r"|Pre-compaction memory flush|Read HEARTBEAT\.md if it exists"
         r"|A new session was started via /new or /reset"
-        rf"|Your task is to create a detailed summary of the conversation|{_ANSWER})",
+        r"|Your task is to create a detailed summary of the conversation)",
         re.MULTILINE,
     )
 
@@ -133,6 +133,8 @@ def _all_spans(text: str, parts: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
+    if "task" in text and re.search(_OF_TASK, text):
+        return [(0, len(text))]
     spans = _elements(text)[0] if "<" in text else []
     rest = _to_the_end().search(text)
     if rest:
@@ -155,7 +157,7 @@ def _elements(text: str) -> tuple[list[tuple[int, int]], str | None]:
         if end >= 0:
             at = end + len(name) + 3
             spans.append((found.start(), at))
-        elif name in (_OWN, _TASK) or _begins_line(text, found.start()):
+        elif name == _OWN or _begins_line(text, found.start()):
             return [*spans, (found.start(), len(text))], f"</{name}>"
         else:
             unclosed.add(name)
