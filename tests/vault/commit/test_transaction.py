@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import GitFailed
+from clawmem.errors import GitFailed, Locked, Unreadable
 from clawmem.model.records.change import Change, trailers
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.disk import Disk
@@ -115,3 +115,43 @@ def test_a_commit_that_fails_leaves_no_git_process_and_no_lock(vault: Vault, env
     for process in failing.started:
         with pytest.raises(ChildProcessError):
             os.waitpid(process.pid, os.WNOHANG)
+
+
+def test_an_edit_by_hand_is_in_gits_index_once_it_is_committed(vault: Vault, environment: dict[str, str]) -> None:
+    path = vault.path("life/areas/people/jane/items.json")
+    path.parent.mkdir(parents=True)
+    path.write_text('[\n{"id": "fact_1a2b3c4d", "fact": "Jane sails."}\n]\n')
+    with transaction(vault, NOW, "test") as started:
+        assert list(started.adopt().good) == ["life/areas/people/jane/items.json"]
+    assert git(vault.root, environment, "diff", "--cached", "--name-only") == ""
+    assert "jane/items.json" in git(vault.root, environment, "ls-files")
+    assert_whole(vault.root, environment)
+
+
+def test_an_edit_made_after_a_read_is_taken_in_by_a_second_look(vault: Vault) -> None:
+    path = vault.path("daily/2026-11-20.md")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("- one\n")
+    with transaction(vault, NOW, "test") as started:
+        assert started.read("daily/2026-11-20.md") == b"- one\n"
+        path.write_text("- one\n- mine\n")
+        with pytest.raises(Locked):
+            started.commit([change("daily/2026-11-20.md", b"- one\n- two\n")])
+        started.scan_again()
+        data = started.read("daily/2026-11-20.md")
+        assert data == b"- one\n- mine\n"
+        started.commit([change("daily/2026-11-20.md", data + b"- two\n")])
+    assert path.read_text() == "- one\n- mine\n- two\n"
+
+
+def test_a_file_that_cannot_be_read_stops_its_change_and_says_how_to_restore_it(vault: Vault) -> None:
+    path = vault.path(FACTS)
+    with transaction(vault, NOW, "test") as started:
+        started.commit([change(FACTS, b'[\n{"id": "fact_1a2b3c4d", "fact": "Jane sails."}\n]\n')])
+    path.write_text("[{")
+    head = vault.head()
+    with pytest.raises(Unreadable) as found, transaction(vault, NOW, "test") as started:
+        started.read(FACTS)
+        started.commit([change(FACTS, b"[]\n")])
+    assert "restore" in found.value.hint
+    assert vault.head() == head and path.read_text() == "[{"
