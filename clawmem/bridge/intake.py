@@ -9,9 +9,10 @@ from typing import NamedTuple
 from clawmem.bridge.changes import FOLDERS, FactPut, entity_state, is_items, is_summary, items_change
 from clawmem.errors import ClawmemError
 from clawmem.index.hub.intake import Batch
-from clawmem.index.hub.rows import COMMIT, ENTITY, ENTITY_GONE, FACT, FACT_GONE, UNREADABLE, LogRow, written
+from clawmem.index.hub.rows import COMMIT, ENTITY, ENTITY_GONE, FACT, FACT_GONE, UNREADABLE, LogRow
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.history.steps import CommitInfo, HistoryStep
+from clawmem.model.language.dates import stamp_of_seconds
 from clawmem.model.records.entity import name_of_path
 from clawmem.vault.exchange.mirror import BlobReader, FileChange, Mirror
 from clawmem.vault.strict_yaml import parse_yaml
@@ -175,7 +176,7 @@ def _pairs(step: HistoryStep) -> Iterator[tuple[str, str | None]]:
 
 
 def _commit_row(one: CommitInfo) -> LogRow:
-    body = {"author": one.author, "at": written(one.at), "subject": one.subject, "parents": list(one.parents)}
+    body = {"author": one.author, "at": stamp_of_seconds(one.at), "subject": one.subject, "parents": list(one.parents)}
     return LogRow(COMMIT, one.commit, one.commit, body)
 
 

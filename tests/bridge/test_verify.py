@@ -63,3 +63,32 @@ def test_a_row_that_is_missing_in_the_log_is_found(hub: Database) -> None:
         admin.execute("DELETE FROM clawmem.log WHERE kind = 'fact'")
     found = ask(hub.address(), 10, verify, checked=False).differences
     assert [(one.table, one.how) for one in found] == [("fact", EXTRA), ("link", EXTRA)]
+
+
+@pytest.mark.parametrize(
+    "time", ["0001-01-01", "9999-12-31T23:59:59Z", "99999-01-01T00:00:00Z", "infinity", "0000-01-01"]
+)
+@pytest.mark.parametrize("zone", ["America/Lima", "Asia/Tokyo"])
+def test_a_time_at_or_beyond_the_ends_is_taken_in_and_gives_no_difference(
+    database: Database, tmp_path: Path, time: str, zone: str
+) -> None:
+    with database.server.admin() as admin:
+        admin.execute(f"ALTER DATABASE {database.name} SET timezone = '{zone}'")
+    make_worker(database)
+    history = History(tmp_path / "source")
+    history.commit({PATH: items(fact("fact_1", "Jane likes tea.", timestamp=time, valid_from=time))})
+    add(database, history.root)
+    work(database, tmp_path)
+    assert verified(database).rows["fact"] == 1
+
+
+def test_a_commit_of_a_far_year_is_taken_in(database: Database, tmp_path: Path) -> None:
+    make_worker(database)
+    history = History(tmp_path / "source")
+    history.commit({PATH: items(fact("fact_1", "Jane likes tea."))})
+    written = history.git("cat-file", "commit", "HEAD").replace("1750000001", "99999999999999")
+    commit = history.git("hash-object", "-t", "commit", "-w", "--stdin", given=f"{written}\n".encode())
+    history.git("reset", "--quiet", "--hard", commit)
+    add(database, history.root)
+    work(database, tmp_path)
+    assert verified(database).rows["fact"] == 1

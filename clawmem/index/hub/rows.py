@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from clawmem.model.facts.codec import fact_from_record
@@ -69,8 +68,3 @@ def _moment(text: str, instead: str) -> str:
         return stamp(moment_of(text))
     except (ValueError, OverflowError):
         return instead
-
-
-def written(at: int) -> str:
-    """Return seconds since 1970 as a time in UTC."""
-    return stamp(datetime.fromtimestamp(at, UTC))

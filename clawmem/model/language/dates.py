@@ -18,7 +18,12 @@ _UNIT_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 def stamp(moment: datetime) -> str:
     """Return a moment as `YYYY-MM-DDTHH:MM:SSZ`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def stamp_of_seconds(seconds: int) -> str:
+    """Return seconds since 1970 like `stamp`; git stores years before 1 and after 9999, which become these."""
+    return stamp(datetime.fromtimestamp(min(max(seconds, -62_135_596_800), 253_402_300_799), UTC))
 
 
 def day_of(moment: str) -> str:

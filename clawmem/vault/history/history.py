@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import GitFailed
 from clawmem.model.history.entry import HistoryEntry, entry_of, escape_pattern
-from clawmem.model.language.dates import stamp
+from clawmem.model.language.dates import stamp_of_seconds
 from clawmem.vault.git.folder import check_everything
 from clawmem.vault.git.git import git_error
 from clawmem.vault.history import points
@@ -168,7 +168,7 @@ def _entry(commit: Commit) -> HistoryEntry:
     message = commit.message if isinstance(commit.message, str) else commit.message.decode(errors="replace")
     return entry_of(
         commit.hexsha,
-        stamp(datetime.fromtimestamp(commit.committed_date, UTC)),
+        stamp_of_seconds(commit.committed_date),
         commit.author.name or "unknown",
         commit.author.email or "",
         message,

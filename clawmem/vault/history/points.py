@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
-from clawmem.model.language.dates import end_of, looks_like_a_date, moment_of, parse_state, stamp
+from clawmem.model.language.dates import end_of, looks_like_a_date, moment_of, parse_state, stamp, stamp_of_seconds
 from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
@@ -52,7 +52,7 @@ def point_at(vault: Vault, text: str, now: datetime) -> Revision | None:
 def before_first_commit(vault: Vault, text: str) -> NotFound:
     """Return the error for a date before the first commit."""
     printed = vault.git.run("log", "--format=%ct", "HEAD", "--").decode().split()
-    first = _stamped(min(map(int, printed)))
+    first = stamp_of_seconds(min(map(int, printed)))
     if _is_shallow(vault):
         return NotFound(
             f"Nothing is known of {text}: this copy of the vault is shallow, its history starts at {first}.",
@@ -97,7 +97,7 @@ def last_commit_at(vault: Vault, moment: str) -> str | None:
 
 def commit_time(vault: Vault, commit: str) -> str:
     """Return the time of a commit."""
-    return _stamped(int(vault.git.run("log", "-1", "--format=%ct", commit, "--").decode()))
+    return stamp_of_seconds(int(vault.git.run("log", "-1", "--format=%ct", commit, "--").decode()))
 
 
 def git_time(moment: str) -> str:
@@ -122,7 +122,3 @@ def _with_prefix(vault: Vault, text: str) -> list[str]:
 
 def _is_shallow(vault: Vault) -> bool:
     return (common_dir_of(vault.git_dir) / "shallow").exists()
-
-
-def _stamped(seconds: int) -> str:
-    return stamp(datetime.fromtimestamp(seconds, UTC))
