@@ -51,6 +51,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact
 from clawmem.model.facts.pulled import holds_copies, origin_of
 from clawmem.model.facts.reach import ORGANISATION
+from clawmem.model.proposals.quarantine import reviewer_needed
 from clawmem.model.proposals.routes import RoutedItem, is_named, kind_in, last_match, read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import is_candidate_place, items_path, owner_of, slug
@@ -389,11 +390,13 @@ def _line(vault: Vault, placed: PlacedFact) -> dict[str, Any]:
 def _review_reason(label: str, work: WriteScope, fact: Fact, entity: str) -> QuarantineReason | None:
     """Return why a person decides about a promoted fact first, or None.
 
-    So it is if the last route that matches names other people, or the kind of promotions without a name."""
+    So it is if the last route that matches names other people, or the kind of promotions without a name. Without a
+    route, it is so for what a reviewer is needed for: nobody knows who reads the folder."""
     routes = read_routes(work.vault.settings.words("review.routes"))
     place = last_match(routes, RoutedItem(_KIND, entity))
     if place is None:
-        return None
+        needed = reviewer_needed(fact)
+        return QuarantineReason(_KIND, f"It was promoted from the vault {label}, and {needed}.") if needed else None
     route, who = routes[place], user_identity(work.vault)
     if route.reviewers and work.caller.agent is None and is_named(route.reviewers, who.name, who.email):
         return None

@@ -23,7 +23,7 @@ from clawmem.index.hub.intake import (
     take_in,
     take_in_again,
 )
-from clawmem.index.hub.vectors import fill_vectors, has_vectors
+from clawmem.index.hub.vectors import fill_vectors, vector_type
 from clawmem.index.vectors.local_model import INSTALL, LocalModel, missing_packages
 from clawmem.model.history.steps import steps_between
 from clawmem.vault.exchange.mirror import Mirror
@@ -110,7 +110,7 @@ def embed_missing(address: HubAddress, seconds: float) -> VectorReport:
         return VectorReport(0)
     with HubErrors(address), connect(address) as connection:
         connection.autocommit = True
-        if not has_vectors(connection):
+        if vector_type(connection) is None:
             return VectorReport(0)
         missing = missing_packages()
         if missing:

@@ -173,7 +173,7 @@ def test_no_function_is_open_to_everybody_and_each_has_its_search_path(hub: Data
         hub,
         "SELECT proname FROM pg_proc WHERE pronamespace = 'clawmem'::regnamespace AND prokind = 'f'"
         " AND (has_function_privilege('public', oid, 'EXECUTE')"
-        " OR NOT coalesce(array_to_string(proconfig, ','), '') LIKE 'search_path=%%')"
+        " OR NOT 'search_path=pg_catalog, pg_temp' = ANY (coalesce(proconfig, '{}')))"
         " AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = pg_proc.oid AND d.deptype = 'e')",
     )
     assert found == []

@@ -12,7 +12,7 @@ import pytest
 from clawmem.index.hub.connect import connect
 from clawmem.index.hub.migrations import migrate
 from clawmem.index.hub.search import HubQuestion, read_hub_fact, search_facts
-from clawmem.index.hub.vectors import enable_vectors, fill_vectors, has_vectors
+from clawmem.index.hub.vectors import enable_vectors, fill_vectors, vector_type
 from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.facts.fact import Fact
 from tests.hub.rows import add_facts, add_member, add_scope
@@ -91,12 +91,12 @@ def test_an_exact_relation_and_a_named_day_count(database: Database, owner: Owne
 
 
 def test_meaning_finds_what_shares_no_word(database: Database, owner: Owner) -> None:
-    if not has_vectors(owner):
+    if not vector_type(owner):
         pytest.skip("the server has no pgvector")
     add(owner, "crimson", "red", *(fact(f"n{number}", f"Text {number}.") for number in range(30)))
     add(owner, "crimson", "red", fact("near", "A feline."))
-    owner.execute("UPDATE clawmem.fact SET embedding = (%s)::halfvec", (vector(0),))
-    owner.execute("UPDATE clawmem.fact SET embedding = (%s)::halfvec WHERE id = 'fact_near'", (vector(1),))
+    owner.execute("UPDATE clawmem.fact SET embedding = (%s)::public.halfvec", (vector(0),))
+    owner.execute("UPDATE clawmem.fact SET embedding = (%s)::public.halfvec WHERE id = 'fact_near'", (vector(1),))
     owner.commit()
     given = [float(one) for one in vector(1)[1:-1].split(",")]
     assert found(database, "rita", "cat", vector=given)[0] == "fact_near"
@@ -119,7 +119,7 @@ def test_missing_vectors_are_filled_once(database: Database, owner: Owner) -> No
         seen.append(text)
         return [1.0] * 384
 
-    if not has_vectors(owner):
+    if not vector_type(owner):
         assert fill_vectors(owner, embed, 10) == 0
         return
     assert fill_vectors(owner, embed, 10) == 70
@@ -167,4 +167,52 @@ def test_vectors_are_added_when_a_superuser_made_the_extension_later(empty_datab
         except psycopg.Error:
             pytest.skip("the server has no pgvector")
     with connect(empty_database.address()) as hub:
-        assert enable_vectors(hub) and enable_vectors(hub) and has_vectors(hub)
+        assert enable_vectors(hub) and enable_vectors(hub) and vector_type(hub)
+
+
+_ASKED = (
+    "facts_by_words('{coffee coffees}', 50)",
+    "facts_by_words('{coffee,budget budgets,plan}', 50)",
+    "facts_by_relation('{likes}', '{jane}', 500)",
+    "facts_by_time('2026-01-01', '2026-12-31', 500)",
+    f"facts_by_meaning('{'[' + ','.join(['1'] * 384) + ']'}', 500)",
+)
+
+
+def test_rights_hold_with_a_second_level_of_partitions(database: Database, owner: Owner) -> None:
+    likes: dict[str, object] = {"subject": "Jane", "predicate": "likes", "object": "coffee"}
+    for number in range(12):
+        scope, vault = ("red", "blue")[number % 2], f"vault{number}"
+        owner.execute(
+            "INSERT INTO vault (org, vault, address, scope) VALUES ('acme', %s, %s, %s)", (vault, vault, scope)
+        )
+        add(owner, vault, scope, *(fact(f"{vault}_{n}", f"Coffee, budget and plan {n}.", **likes) for n in range(25)))
+
+    def answers() -> list[set[tuple[Any, ...]]]:
+        with connect(database.address("rita")) as hub:
+            asked = _ASKED if vector_type(hub) else _ASKED[:-1]
+            found = [set(hub.execute(f"SELECT vault, id FROM clawmem.{one}").fetchall()) for one in asked]
+            readable = set(hub.execute("SELECT vault, id FROM clawmem.fact").fetchall())
+        assert len(readable) == 150 and all(one <= readable for one in found), [len(one - readable) for one in found]
+        return found
+
+    if vector_type(owner):
+        owner.execute("UPDATE fact SET embedding = (%s)::public.halfvec", (vector(1),))
+        owner.commit()
+    before = answers()
+    columns = "org, vault, id, scope, scopes, entity, claim, category, subject, predicate, object, status, timestamp,"
+    columns += " source, tags, author, commit, path, line, recorded_at, record"
+    columns += ", embedding" if vector_type(owner) else ""
+    owner.execute("ALTER TABLE fact DETACH PARTITION fact_acme")
+    owner.execute("ALTER TABLE fact_acme RENAME TO whole")
+    owner.execute("CREATE TABLE fact_acme PARTITION OF fact FOR VALUES IN ('acme') PARTITION BY HASH (vault)")
+    for rest in range(4):
+        owner.execute(
+            f"CREATE TABLE fact_acme_{rest} PARTITION OF fact_acme FOR VALUES WITH (MODULUS 4, REMAINDER {rest})"
+        )
+    owner.execute(f"INSERT INTO fact ({columns}) SELECT {columns} FROM whole")
+    owner.execute("ANALYZE fact")
+    owner.commit()
+    after = answers()
+    assert [len(one) for one in after] == [len(one) for one in before] and min(map(len, after)) > 0
+    assert after[2:4] == before[2:4] == [after[2], after[2]]

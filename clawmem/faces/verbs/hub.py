@@ -13,6 +13,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.hub import operator
 from clawmem.index.hub.connect import FROM_ENVIRONMENT, HubAddress, HubErrors, ask, connect, hub_address
+from clawmem.index.hub.intake import judge_facts
 from clawmem.index.hub.migrations import known_migrations, migrate
 from clawmem.index.hub.vectors import enable_vectors
 from clawmem.model.language.dates import stamp
@@ -35,25 +36,32 @@ _NO_VECTORS = (
 )
 
 
-def init(call: Call, url: str, org: str | None, name: str | None, *, review: bool, no_review: bool) -> Answer:
+def init(
+    call: Call, url: str, org: str | None, name: str | None, *, review: bool, no_review: bool, close_public: bool
+) -> Answer:
     """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing.
-    URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files."""
+    URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files. A database where
+    everybody may create objects in the schema public is refused, unless --close-public takes that right away."""
     _check_operator(call)
     address, reviewed = hub_address(url), _chosen_review(review, no_review)
 
-    def act(hub: HubConnection) -> tuple[list[str], bool, bool]:
+    def act(hub: HubConnection) -> tuple[tuple[str, ...], list[str], bool, bool]:
+        closed = operator.close_public(hub, close_public)
         applied = [f"{one.number:04}_{one.name}" for one in migrate(hub)]
+        judge_facts(hub)
         vectors = enable_vectors(hub)
-        return applied, vectors, org is not None and operator.add_organisation(hub, org, name, reviewed)
+        return closed, applied, vectors, org is not None and operator.add_organisation(hub, org, name, reviewed)
 
-    applied, vectors, made = ask(address, _LONG, act, checked=False)
-    lines = [f"applied {one}" for one in applied] or ["the schema is up to date"]
+    closed, applied, vectors, made = ask(address, _LONG, act, checked=False)
+    lines = [f"{who} may no longer create objects in the schema public" for who in closed]
+    lines += [f"applied {one}" for one in applied] or ["the schema is up to date"]
     lines += [f"added the organisation {org}"] if made else []
     data = {
         "applied": applied,
         "migration": known_migrations()[-1].number,
         "vectors": vectors,
         "added": org if made else None,
+        "closed": list(closed),
     }
     return Answer(data, lines, is_report=True, talk=() if vectors else (_NO_VECTORS,))
 
@@ -435,8 +443,9 @@ VERB = {
             Parameter("name", "Its full name.", ("--name",), metavar="TEXT"),
             _REVIEW,
             _NO_REVIEW,
+            Parameter("close_public", "Revoke CREATE on the schema public.", ("--close-public",), bool, False),
         ),
-        {"applied": [str], "migration": int, "vectors": bool, "added": (str, None)},
+        {"applied": [str], "migration": int, "vectors": bool, "added": (str, None), "closed": [str]},
         ("clawmem hub init - --org acme",),
     ),
     "org": Command(

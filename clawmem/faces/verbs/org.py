@@ -37,6 +37,7 @@ from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import OPEN
 from clawmem.model.proposals.proposal_file import proposal_to_record
+from clawmem.model.proposals.quarantine import reviewer_needed
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_gates import gate_fact
@@ -113,7 +114,8 @@ def promote(call: Call, fact: str, scope: str) -> Answer:
     """Share a fact with a broader scope.
 
     It must pass the gates of the wiki, and your role must have the right to promote there. Where the organisation
-    reviews promotions, it waits for a person."""
+    reviews promotions, it waits for a person. So does a fact that an agent stated or that reads as an order, where
+    others read the scope."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     gated = gate_fact(vault, caller, fact)
     done = promote_to_organisation(vault, caller, gated.placed, gated.results, scope)
@@ -127,7 +129,8 @@ def promote(call: Call, fact: str, scope: str) -> Answer:
     }
     before = "" if done.is_new else " before"
     words = f"waits for review as promotion {done.number}" if waits else f"is shared with the scope {done.scope}"
-    line = f"{gated.placed.fact.id} {words}{f', asked for{before}' if before else ''}"
+    why = reviewer_needed(gated.placed.fact) if waits else None
+    line = f"{gated.placed.fact.id} {words}{f', asked for{before}' if before else ''}{f': {why}' if why else ''}"
     return Answer(data, [line], _withdrawn_notice(done.withdrawn))
 
 
@@ -264,7 +267,7 @@ def _status_lines(found: OrganisationStatus) -> Iterator[str]:
     for scope, may in who.rights.items():
         yield f"  {scope}: {', '.join(may)}"
     waits = "wait where its review.routes say so" if found.is_vault else "wait for review"
-    yield f"promotions    {waits if who.review else 'are shared at once'}"
+    yield f"promotions    {waits if who.review else 'are shared at once, but those by agents and orders'}"
     yield f"facts         {_counted_to(found.readable)} readable, {_counted_to(found.promoted)} of them promoted"
     if found.is_vault:
         yield f"this vault    {counted(len(found.promotions), 'promotion')}"

@@ -123,9 +123,11 @@ def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statem
     except psycopg.Error as problem:
         raise hub_error(address, problem) from None
     try:
-        # Not as `options` of the connection, which poolers refuse.
+        # Not as `options` of the connection, which poolers refuse. Never `public`, where others may make functions.
         connection.execute(
-            "SELECT set_config('statement_timeout', %s, false), set_config('search_path', 'clawmem, public', false)",
+            "SELECT pg_catalog.set_config('statement_timeout', %s, false),"
+            " pg_catalog.set_config('search_path', 'clawmem, pg_temp', false),"
+            " pg_catalog.set_config('TimeZone', 'UTC', false)",
             (f"{round(statement * 1000)}ms",),
         )
         connection.commit()

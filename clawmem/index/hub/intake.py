@@ -24,6 +24,9 @@ from clawmem.index.hub.rows import (
     fact_row,
     link_rows,
 )
+from clawmem.index.hub.vectors import vector_type
+from clawmem.model.facts.codec import fact_from_record
+from clawmem.model.proposals.quarantine import reviewer_needed
 from clawmem.model.records.stored_json import stored_json
 
 if TYPE_CHECKING:
@@ -33,9 +36,10 @@ _FACT_COLUMNS = (
     "id text, scope text, scopes text[], entity text, claim text, category text, subject text, predicate text,"
     " object text, status text, confidence real, importance real, trust text, timestamp timestamptz, valid_from text,"
     " valid_to text, source text, source_event text, agent text, workflow text, project text, reach text, tags text[],"
-    " superseded_by text, author text, commit text, path text, line integer, recorded_at timestamptz, record jsonb"
+    " superseded_by text, author text, commit text, path text, line integer, recorded_at timestamptz, record jsonb,"
+    " waits boolean"
 )
-# A vector is of the claim and the entity.
+# A vector is of the claim and the entity. Drop that of another one.
 _KEEP_VECTOR = ", embedding = CASE WHEN (f.claim, f.entity) = (excluded.claim, excluded.entity) THEN f.embedding END"
 # What a fact says. The trigger `fact_ends` compares the same.
 _STATEMENT = "entity, " + ", ".join(
@@ -292,12 +296,12 @@ def _put_facts(connection: HubConnection, row: VaultRow, facts: Sequence[Mapping
         return
     names = ", ".join(_FACT_NAMES)
     sets = ", ".join(f"{name} = excluded.{name}" for name in _FACT_NAMES if name not in ("id", "scope", "scopes"))
-    sets += _vector_of_other_claim(connection)
+    sets += _KEEP_VECTOR if vector_type(connection) else ""
     connection.execute(
         f"INSERT INTO clawmem.fact AS f (org, vault, {names}) SELECT %s, %s, {names}"
         f" FROM json_to_recordset(%s::json) AS r ({_FACT_COLUMNS})"
         f" ON CONFLICT (org, vault, id) DO UPDATE SET {sets}",
-        (row.org, row.vault, stored_json(facts)),
+        (row.org, row.vault, stored_json([{**one, "waits": _waits(one["record"])} for one in facts])),
     )
     connection.execute(
         "DELETE FROM clawmem.link WHERE org = %s AND vault = %s AND fact = ANY (%s)",
@@ -314,13 +318,21 @@ def _put_facts(connection: HubConnection, row: VaultRow, facts: Sequence[Mapping
         )
 
 
-def _vector_of_other_claim(connection: HubConnection) -> str:
-    """Return the assignment that drops the vector of a fact that changed, where the hub has vectors."""
-    found = connection.execute(
-        "SELECT FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass AND attname = 'embedding'"
-        " AND NOT attisdropped"
-    ).fetchone()
-    return _KEEP_VECTOR if found is not None else ""
+def judge_facts(connection: HubConnection) -> None:
+    """Judge the facts that a version before this one took in: whether a promotion of them waits for a person."""
+    for of in connection.execute("SELECT org, vault FROM clawmem.vault").fetchall():
+        rows = connection.execute(
+            "SELECT id, record FROM clawmem.fact WHERE org = %s AND vault = %s AND waits IS NULL", of
+        ).fetchall()
+        connection.execute(
+            "UPDATE clawmem.fact f SET waits = g.waits FROM unnest(%s::text[], %s::boolean[]) AS g (id, waits)"
+            " WHERE f.org = %s AND f.vault = %s AND f.id = g.id",
+            ([fact_id for fact_id, _ in rows], [_waits(record) for _, record in rows], *of),
+        )
+
+
+def _waits(record: Mapping[str, Any]) -> bool:
+    return reviewer_needed(fact_from_record(record)) is not None
 
 
 def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple[str, str | None]]) -> None:
@@ -362,6 +374,6 @@ def _taken(body: Mapping[str, Any]) -> TakenCommit:
 
 
 __all__ = [
-    "EMPTIED", "Batch", "VaultRow", "Written", "clear_tables", "facts_at", "next_vault", "read_vault", "set_problem",
-    "take_in", "take_in_again",
+    "EMPTIED", "Batch", "VaultRow", "Written", "clear_tables", "facts_at", "judge_facts", "next_vault", "read_vault",
+    "set_problem", "take_in", "take_in_again",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
 from clawmem.index.hub.intake import clear_tables
 from clawmem.index.hub.rows import REMOVED
+from clawmem.index.hub.vectors import vector_type
 
 if TYPE_CHECKING:
     from clawmem.index.hub.connect import HubConnection
@@ -66,6 +67,44 @@ class HubState(NamedTuple):
     workers: tuple[str, ...]
     organisations: tuple[OrganisationState, ...]
     vaults: tuple[VaultState, ...]
+
+
+def close_public(connection: HubConnection, revoke: bool) -> tuple[str, ...]:
+    """Make sure that no user of the hub may create objects in the schema `public`, where other programs of the database
+    would take them for their own. With `revoke`, take that right away. Return from whom, PUBLIC for everybody.
+
+    Raise Refused if somebody has it and it was not revoked."""
+    from psycopg import sql
+
+    found = _who_may_create(connection)
+    for who in found if revoke else ():
+        name = sql.SQL(who) if who == _EVERYBODY else sql.Identifier(who)
+        connection.execute(sql.SQL("REVOKE CREATE ON SCHEMA public FROM {}").format(name))
+    if open_to := _who_may_create(connection):
+        names, of = ", ".join(open_to), "Its owner runs" if revoke else "Run it with --close-public, or"
+        raise Refused(
+            f"In this database, {names} may create objects in the schema public: functions there can run with the"
+            " rights of others. Nothing was changed.",
+            f"{of}: REVOKE CREATE ON SCHEMA public FROM {names};",
+        )
+    return found
+
+
+_EVERYBODY = "PUBLIC"
+
+
+def _who_may_create(connection: HubConnection) -> tuple[str, ...]:
+    """Return who was granted to create objects in `public`: everybody, users of a hub, and groups that have such."""
+    found = connection.execute(
+        "SELECT CASE WHEN g.grantee = 0 THEN %s ELSE pg_get_userbyid(g.grantee) END FROM pg_namespace n,"
+        " LATERAL aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS g"
+        " WHERE n.nspname = 'public' AND g.privilege_type = 'CREATE' AND (g.grantee = 0 OR EXISTS ("
+        "  SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.member"
+        "  WHERE m.roleid = to_regrole(%s) AND NOT r.rolsuper AND NOT r.rolcreaterole"
+        "  AND pg_has_role(r.oid, g.grantee, 'MEMBER'))) GROUP BY 1 ORDER BY 1",
+        (_EVERYBODY, MEMBER),
+    )
+    return tuple(str(name) for (name,) in found)
 
 
 def add_organisation(connection: HubConnection, org: str, name: str | None, review: bool | None) -> bool:
@@ -314,11 +353,11 @@ def read_state(connection: HubConnection) -> HubState:
     ]
     whole = connection.execute(
         "SELECT (SELECT max(number) FROM clawmem.migration), current_setting('server_version'),"
-        " EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass AND attname = 'embedding'"
-        " AND NOT attisdropped), pg_database_size(current_database()), (SELECT count(*) FROM clawmem.log)"
+        " pg_database_size(current_database()), (SELECT count(*) FROM clawmem.log)"
     ).fetchone()
     assert whole is not None
-    migration, server, vectors, size, rows = whole
+    migration, server, size, rows = whole
+    vectors = vector_type(connection) is not None
     return HubState(migration, server, vectors, size, rows, _workers(connection), tuple(orgs), tuple(vaults))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.index.hub.vectors import has_vectors
+from clawmem.index.hub.vectors import vector_type
 from clawmem.index.search.channels import BEGUN, CANDIDATES, names_in
 from clawmem.model.facts.catalog import Catalog, predicates_asked
 from clawmem.model.facts.codec import fact_from_record
@@ -107,7 +107,7 @@ def _candidates(connection: HubConnection, asked: HubQuestion, span: DaySpan | N
     words = [" ".join(forms_of(word)) for word in search_words(asked.text)]
     if words:
         channel("keyword", "facts_by_words(%s::text[], %s)", words)
-    if asked.vector is not None and has_vectors(connection):
+    if asked.vector is not None and vector_type(connection):
         channel("vector", "facts_by_meaning(%s, %s)", f"[{','.join(map(str, asked.vector))}]")
     relations = predicates_asked(asked.catalog, asked.text)
     if relations:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 _BATCH = 64
 
 
-def has_vectors(connection: HubConnection) -> bool:
-    """Return whether the table of facts has vectors: it has none where the server lacks pgvector."""
+def vector_type(connection: HubConnection) -> str | None:
+    """Return the type of the vectors of facts, with its schema, or None if the table has no vectors: the server lacks
+    pgvector."""
     found = connection.execute(
-        "SELECT 1 FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass AND attname = 'embedding'"
-        " AND NOT attisdropped"
-    )
-    return found.fetchone() is not None
+        "SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass"
+        " AND attname = 'embedding' AND NOT attisdropped"
+    ).fetchone()
+    return str(found[0]) if found else None
 
 
 def enable_vectors(connection: HubConnection) -> bool:
@@ -36,7 +37,7 @@ def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[floa
     `embed` gives the vector of a text, with 384 numbers. Each batch is locked and committed alone, so several workers
     can do this at once, and one that is killed loses a batch at most.
     """
-    if not has_vectors(connection):
+    if (kind := vector_type(connection)) is None:
         return 0
     until = time.monotonic() + seconds
     done = 0
@@ -51,7 +52,7 @@ def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[floa
                 return done
             vectors = [str(list(embed(text_to_embed(entity, claim)))) for *_, entity, claim in rows]
             connection.execute(
-                "UPDATE clawmem.fact SET embedding = given.vector::public.halfvec"
+                f"UPDATE clawmem.fact SET embedding = given.vector::{kind}"
                 " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[]) AS given (org, vault, id, vector)"
                 " WHERE (fact.org, fact.vault, fact.id) = (given.org, given.vault, given.id)",
                 (*([row[at] for row in rows] for at in range(3)), vectors),

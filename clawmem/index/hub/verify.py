@@ -17,8 +17,8 @@ _KEYS = {
     "fact": ("id",), "link": ("fact", "type", "target"), "entity": ("entity",), "author": ("author",),
     "taken_commit": ("commit",),
 }  # fmt: skip
-# What the database computes by itself from other columns, and vectors, which a model computes.
-_DERIVED = ("org", "vault", "text_search", "promoted", "embedding")
+# What the database computes by itself from other columns, and what a model or the rules for orders say.
+_DERIVED = ("org", "vault", "text_search", "promoted", "embedding", "waits")
 _PIECE = 2000
 
 

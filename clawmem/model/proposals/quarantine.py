@@ -6,6 +6,7 @@ not. "Ignore your instructions" is an attack from any source.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clawmem.model.facts.fact import Fact
@@ -36,11 +37,27 @@ def orders_in(fact: Fact) -> tuple[str, str] | None:
     """
     if fact.trust in (None, "user"):
         return None
-    for text in (fact.fact, fact.subject, fact.object, fact.source_text, *fact.tags, *fact.related_entities):
-        found = orders_in_text(text, outside=is_low_trust(fact.trust)) if text else None
-        if found:
-            return found
-    return None
+    outside = is_low_trust(fact.trust)
+    return next((found for text in _texts(fact) if (found := orders_in_text(text, outside))), None)
+
+
+def reviewer_needed(fact: Fact) -> str | None:
+    """Return why somebody else gets a promoted fact only after a person approved it, or None: an agent or a program
+    said it, or it reads as an order, whoever said it. To others, even the words of a person come from outside."""
+    if fact.trust not in (None, "user") or (fact.trust is None and fact.agent is not None):
+        return f"it comes from {fact.agent or fact.trust}, not from a person"
+    found = next((one for text in _texts(fact) if (one := _order_to_others(text))), None)
+    return f"it reads as an order ({found[0]}): {found[1]}" if found else None
+
+
+@lru_cache(maxsize=512)  # subjects and objects come again and again
+def _order_to_others(text: str) -> tuple[str, str] | None:
+    return orders_in_text(text, outside=True)
+
+
+def _texts(fact: Fact) -> list[str]:
+    texts = (fact.fact, fact.subject, fact.object, fact.source_text, *fact.tags, *fact.related_entities)
+    return [text for text in texts if text]
 
 
 def orders_in_text(text: str, outside: bool) -> tuple[str, str] | None:

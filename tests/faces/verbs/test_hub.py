@@ -155,6 +155,38 @@ def test_what_a_user_may_is_said_and_only_the_owner_changes_it(clawmem: Command,
     assert "has no rights at the hub, or not any more" in call("status", role="rita").err
 
 
+def test_init_refuses_an_open_public_or_closes_it(clawmem: Command, empty_database: Database) -> None:
+    def init(*words: str) -> Result:
+        return clawmem("hub", "init", empty_database.url(), *words, "--json")
+
+    def own_public(role: str) -> None:
+        with empty_database.server.admin(empty_database.name) as admin:
+            admin.execute(f"ALTER SCHEMA public OWNER TO {role}")
+            admin.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
+
+    own_public(OWNER)
+    refused = init("--org", "acme")
+    assert refused.code == 1 and "PUBLIC may create objects in the schema public" in refused.json["error"]["message"]
+    assert "--close-public" in refused.json["error"]["hint"]
+    with connect(empty_database.address()) as owner:
+        assert owner.execute("SELECT to_regnamespace('clawmem')").fetchone() == (None,)
+    assert init("--org", "acme", "--close-public").data["closed"] == ["PUBLIC"]
+    assert init().code == 0 and init("--close-public").data["closed"] == []
+    # A user of the hub, or a group of theirs.
+    assert clawmem("hub", "user", "add", "ann", "--scope", "organisation", "--hub", empty_database.url()).code == 0
+    with empty_database.server.admin(empty_database.name) as admin:
+        admin.execute('CREATE ROLE "some Staff"')
+        admin.execute('GRANT CREATE ON SCHEMA public TO "some Staff"')
+        assert init().code == 0
+        admin.execute('GRANT "some Staff" TO ann')
+    assert "some Staff may create" in init().json["error"]["message"]
+    assert init("--close-public").data["closed"] == ["some Staff"] and init().code == 0
+    # Only the owner of the schema can close it, and nothing is said to be closed that is not.
+    own_public("postgres")
+    refused = init("--close-public")
+    assert refused.code == 1 and refused.json["error"]["hint"].startswith("Its owner runs: REVOKE CREATE")
+
+
 def test_a_silent_server_did_not_answer_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = HubAddress(f"postgresql://ada@127.0.0.1:{silent.getsockname()[1]}/x?sslmode=disable")
