@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
     from clawmem.model.facts.settling import Settlement
 
-BATCH_SIZE = 2000
+BATCH_SIZE, BATCH_BYTES = 2000, 32 << 20
 MAX_NOTICES = 20
 
 
@@ -74,16 +74,22 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
         kept: list[RememberedFact] = []
         commits: tuple[str, ...] = ()
         failed = None
-        for start in range(0, len(safe), BATCH_SIZE):
+        while len(kept) < len(safe):
+            planned: list[tuple[RememberedFact, Change | None]] = []
+            size = 0
             try:
-                planned = [planner.plan(draft) for draft in safe[start : start + BATCH_SIZE]]
+                # Each change has the whole file of its entity, so many facts of one entity take much memory.
+                while len(kept) + len(planned) < len(safe) and len(planned) < BATCH_SIZE and size < BATCH_BYTES:
+                    planned.append(planner.plan(safe[len(kept) + len(planned)]))
+                    change = planned[-1][1]
+                    size += sum(len(content or b"") for content in change.writes.values()) if change else 0
                 commits = work.commit([change for _, change in planned if change is not None]) or commits
             except ClawmemError as problem:
                 if not commits:
                     raise
                 failed = problem
                 break
-            kept += [one for one, _ in planned]
+            kept += [fact for fact, _ in planned]
         notices = (*work.notices, *_ignored_keys(drafts), *_limited(planner.notices))
         said = tuple(planner.conflicts)
         return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed, said)

@@ -296,3 +296,17 @@ def test_an_agent_cannot_speak_as_a_person(clawmem: Command) -> None:
         assert any("trust agent, not user" in one for one in done.json["notices"])
     person = clawmem("remember", "The mast is new.", *home, "--trust", "user", "--json")
     assert person.data["facts"][0]["trust"] == "user"
+
+
+def test_large_batches_are_written_in_parts(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch, clawmem: Command
+) -> None:
+    """Each change has the whole file of its entity, so a part ends where its changes take too much memory."""
+    monkeypatch.setattr("clawmem.memory.facts.remember.BATCH_BYTES", 2_000)
+    before = len((vault.git_dir / "logs/refs/heads/main").read_text().splitlines())
+    records = [{"fact": f"Boat {number} is blue.", "entity": "resources/boats"} for number in range(9)]
+    drafts = [draft_from_record(record, caller.now) for record in records]
+    done = remember(vault, drafts, caller)
+    assert [kept.fact.fact for kept in done.facts] == [draft.fact.fact for draft in drafts]
+    assert clawmem("log", "--limit", "20").out.count("remember(") == 9
+    assert len((vault.git_dir / "logs/refs/heads/main").read_text().splitlines()) - before > 1
