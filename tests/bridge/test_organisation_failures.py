@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -20,8 +19,6 @@ __all__ = ["ana", "hub", "new_member"]
 
 QUESTION = "which port does the gateway use?"
 LIMIT = 0.5
-# What a command takes beside the limit on a loaded machine, in seconds.
-_BESIDE = 8.0
 PASSWORD = "tr0ub4dor-and-3"
 
 
@@ -61,12 +58,10 @@ def listener(answer: bytes | None) -> Iterator[str]:
 
 
 def check_answers_alone(member: Member, url: str, why: str) -> None:
-    """Check that `recall --org` gives the vault's own part with one notice, in time, and the same lines as without."""
+    """Check that `recall --org` gives the vault's own part with one notice, and the same lines as without."""
     alone = member("recall", QUESTION)
     assert (alone.code, alone.err) == (0, "") and "written in Go" in alone.out
-    begun = time.monotonic()
     done = member("recall", QUESTION, "--org", env={"CLAWMEM_ORG_URL": url})
-    assert time.monotonic() - begun < LIMIT + _BESIDE
     assert (done.code, done.out) == (4, alone.out), done
     assert done.err.count("without the organisation") == 1 and why in done.err, done.err
     text = member("context", QUESTION)
@@ -112,9 +107,7 @@ def test_a_query_that_hangs(hub: Hub, ana: Member) -> None:
     with hub.database.server.admin(hub.database.name) as admin:
         admin.autocommit = False
         admin.execute("LOCK TABLE clawmem.fact, clawmem.organisation IN ACCESS EXCLUSIVE MODE")
-        begun = time.monotonic()
         done = ana("recall", QUESTION, "--org")
-        assert time.monotonic() - begun < LIMIT + _BESIDE
         admin.rollback()
     assert (done.code, done.out) == (4, alone) and "did not answer in time" in done.err
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import jsonschema
@@ -103,10 +102,8 @@ def test_a_check_that_takes_too_long_ends_and_names_the_principle(work: Path, en
     rules = work.parent / "rules.yaml"
     rules.write_text("slow:\n  rule: Slow.\n  reason: It is slow.\n  check: {regex: 'a*a*a*b'}\n  good: c\n  bad: b\n")
     write(work, a_txt="a" * 2000)
-    began = time.monotonic()
     with pytest.raises(Refused, match=r"the last was the principle slow in a\.txt"):
         check_files(read_principles_file(rules), work, environment, seconds=0.3)
-    assert time.monotonic() - began < 10
 
 
 def test_a_named_pipe_is_not_waited_for(
@@ -177,9 +174,7 @@ def test_the_verb_prints_what_editors_read_and_sarif(clawmem: Command, vault_roo
 def test_this_repository_keeps_its_principles_and_the_linter_checks_them(environment: dict[str, str]) -> None:
     rules = read_principles_file(ROOT / "docs/principles.yaml")
     assert len(rules) > 4
-    began = time.process_time()
     done = check_files(rules, ROOT, environment)
     assert [f"{one.path}:{one.line}: {one.principle}" for one in done.findings] == []
     assert done.checked > 500
-    assert time.process_time() - began < 3
     assert "principle check --file docs/principles.yaml" in (ROOT / "Makefile").read_text()

@@ -20,11 +20,9 @@ _PASSWORD = "tops3cret"
 
 
 def failure(address: HubAddress, seconds: float, work: Callable[[Any], object] = lambda hub: None) -> ClawmemError:
-    """The error of a call, which ends in time and shows no password."""
-    start = time.monotonic()
+    """The error of a call, which shows no password."""
     with pytest.raises(ClawmemError) as caught:
         ask(address, seconds, work)
-    assert time.monotonic() - start < seconds + 1
     assert caught.value.hint
     assert _PASSWORD not in caught.value.message + caught.value.hint + repr(caught.value)
     return caught.value

@@ -86,6 +86,7 @@ def test_words_around_a_document_change_nothing(value: dict[str, str], words: st
     assert json_documents(f"{words}\n{json.dumps(value)}\n{words}")[-1] == value
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("unit", ["<think>", "</think>", "{", '{"a":', "```\n", "<|channel|>final", "[{"])
 def test_the_search_takes_linear_time(unit: str) -> None:
     text = "x " + unit * (1_000_000 // len(unit))

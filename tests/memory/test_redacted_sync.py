@@ -197,6 +197,7 @@ def test_doctor_names_an_old_history_that_plain_git_brought(leaked: list[Machine
         one.git("update-ref", "-d", "refs/remotes/origin/main")  # the objects are still there
 
 
+@pytest.mark.soak
 def test_a_subject_with_many_marks_is_compared_in_linear_time() -> None:
     started = time.perf_counter()
     assert not _fits("[redacted]" * 2_000 + "!", "a" * 20_000)

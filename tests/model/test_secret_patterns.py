@@ -53,17 +53,20 @@ def _seconds(work: object, piece: str, size: int) -> float:
     return time.perf_counter() - started
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("rule", ALL)
 def test_a_pattern_is_linear(rule: str) -> None:
     assert slowest(lambda text: sum(1 for _ in ALL[rule].finditer(text))) == []
 
 
-@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("part", [0, 1])
 def test_the_search_is_linear(part: int) -> None:
     starts = tuple(dict.fromkeys(start for start, _ in (*STARTS, *PLACES)))
     assert slowest(find_secrets, (*PIECES, *starts[part::2])) == []
 
 
+@pytest.mark.soak
 def test_taking_out_and_looking_again_are_linear() -> None:
     wanted = compile_needles(('"marigold" \\ heron',))
     assert slowest(lambda text: replace_needles(text.encode(), wanted, b"[redacted]")) == []

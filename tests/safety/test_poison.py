@@ -79,6 +79,7 @@ def test_any_text_is_judged_and_forgeries_are_orders(text: str) -> None:
     assert forged is None or forged.forged
 
 
+@pytest.mark.soak
 def test_a_long_text_takes_time_in_step_with_its_length() -> None:
     import time
 

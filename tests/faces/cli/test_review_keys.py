@@ -301,9 +301,7 @@ def test_a_thousand_proposals_start_at_once(decide: Decide, queue: Callable[...,
     with decide() as terminal:
         terminal.until("1 of 1,000  [")
         terminal.press("s")
-        begun = time.monotonic()
         terminal.until("2 of 1,000  [")
-        assert time.monotonic() - begun < 2  # the next one is read alone
         terminal.press("a")
         terminal.until("3 of 1,000  [")
         terminal.press("q")

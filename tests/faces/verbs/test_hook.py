@@ -99,14 +99,12 @@ def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_ro
          "content": "<clawmem-context>\n- Ada keeps bees.\n</clawmem-context>"}},
     ]  # fmt: skip
     transcript.write_text("".join(json.dumps(one) + "\n" for one in lines))
-    began = time.monotonic()
     done = say(clawmem, vault_root, "PreCompact", project, transcript_path=str(transcript), trigger="auto")
     assert (done.code, done.out.strip()) == (0, "")
     assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
     (vault_root / ".git/clawmem/hooks/claude-code-transcript.json").unlink()
     say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript), reason="exit")
     assert until_read(vault_root)["message"] == "0 events added, 0 lines skipped"
-    assert time.monotonic() - began < 60
     (event,) = [json.loads(line) for line in (vault_root / "ledger/2026-03-02.jsonl").read_text().splitlines()]
     assert event["metadata"] == {
         "project": "git.example.org/ada/boat", "cwd": str(project), "branch": "main",
@@ -140,10 +138,8 @@ def test_without_a_vault_or_a_folder_or_an_input_the_exit_code_is_0(clawmem: Com
 
 def test_it_ends_in_time_where_the_input_does_not(vault_root: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "clawmem", "hook", "SessionStart", "--harness", "claude-code"]
-    began = time.monotonic()
     with subprocess.Popen(command, cwd=vault_root, env=environment, stdin=subprocess.PIPE) as process:
         assert process.wait(timeout=30) == 0
-        assert time.monotonic() - began < 10
     assert marks(vault_root) == {}
 
 

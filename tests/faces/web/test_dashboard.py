@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from html.parser import HTMLParser
@@ -462,9 +461,8 @@ def test_the_process_prints_the_address_and_ends_when_asked(vault_root: Path, en
     here = Served(address.strip())
     assert address.startswith(f"http://127.0.0.1:{port}/login#token=") and here.log_in().status == 303
     process.send_signal(signal.SIGTERM)
-    begun = time.monotonic()
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (0, "", "") and time.monotonic() - begun < 5
+    assert (process.returncode, out, err) == (0, "", "")
     with pytest.raises(OSError):
         here.ask("GET", "/")
     assert not list((vault_root / ".git" / "clawmem").glob("dashboard*"))

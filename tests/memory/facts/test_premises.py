@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -139,8 +138,6 @@ def test_thousands_of_dependents_are_marked_in_one_commit(
     tmp_path: Path, environment: dict[str, str], caller: Caller
 ) -> None:
     vault = Vault(make_fan(tmp_path / "fan", environment, 2_000), environment)
-    began = time.process_time()
     done = retract(vault, "fact_00000000", caller)
-    assert time.process_time() - began < 5
     assert len(done.marked) == 2_000
     assert sum(map(in_doubt, facts(vault).values())) == 2_000

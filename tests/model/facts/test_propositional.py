@@ -55,6 +55,7 @@ def test_any_text_is_read(statement: str) -> None:
     assert "\\[[" not in conclusion_of(statement, lambda one: None)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("piece", ["since [[a]] and ", "since ", "[[", "since [[a]], ", "]]"])
 def test_a_long_text_takes_linear_time(piece: str) -> None:
     began = time.process_time()

@@ -80,6 +80,7 @@ def test_globs(globs: tuple[str, ...], named: list[str], others: list[str]) -> N
     assert [one for one in (*named, *others) if matcher.matches(one)] == named
 
 
+@pytest.mark.soak
 def test_a_glob_with_many_stars_ends_soon() -> None:
     began = time.process_time()
     assert not PathMatcher(("*a" * 30 + "b",)).matches("a" * 250)

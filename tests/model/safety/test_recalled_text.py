@@ -89,6 +89,7 @@ def test_masking_keeps_every_place(pieces: list[str]) -> None:
     assert mask_recalled(hidden) == hidden or "<" in hidden
 
 
+@pytest.mark.soak
 def test_many_open_elements_take_no_longer_than_their_length() -> None:
     began = time.process_time()
     mask_recalled("x <system-reminder> " * 50_000)

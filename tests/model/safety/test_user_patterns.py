@@ -44,6 +44,7 @@ def test_a_long_pattern_is_refused() -> None:
         bounded_pattern("a" * 1001)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("letter", ["a", "x", " ", "1.", "foo", "ab", '"'])
 def test_what_is_accepted_ends_soon_on_an_example(letter: str) -> None:
     text = (letter * 200)[:200]

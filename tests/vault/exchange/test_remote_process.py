@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -35,10 +34,8 @@ def test_when_the_time_is_over_all_of_it_is_ended(vault: Vault, tmp_path: Path, 
     noted = tmp_path / "pid"
     # A slow machine needs longer than a second until git has started its ssh at all: then it has more time.
     for seconds in (1.0, 10.0, 60.0):
-        start = time.monotonic()
         with pytest.raises(RemoteFailed, match=r"took too long \(sync\.timeout_seconds\)"):
             fetch(vault, Remote("origin", slow_ssh(tmp_path, manner)), "main", None, seconds)
-        assert time.monotonic() - start < seconds + 60
         if noted.exists() and noted.read_text().strip():
             break
     ssh = int(noted.read_text())

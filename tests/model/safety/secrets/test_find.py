@@ -375,6 +375,7 @@ Jane_works. sk- eyJ- password= password_is_ aB3+xY9z ://a:b@ :// 12345678:AA 0a-
 """.split()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("unit", HARD)
 def test_a_long_text_takes_linear_time(unit: str) -> None:
     text = unit.replace("_", " ") * (400_000 // len(unit))
