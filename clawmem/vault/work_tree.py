@@ -13,17 +13,52 @@ from clawmem.vault.vault import Vault
 def update_file(vault: Vault, path: str, before: bytes | None, after: bytes | None) -> bool:
     """Change one file of the work tree from `before` to `after` (None: no file).
 
-    Return False, and change nothing, if it contains neither: then somebody edited it.
+    Return False, and keep the edit, if it contains neither: then somebody edited it. Text that a program wrote into the
+    old file at the moment of the change is an edit, too. What was only added at the end is added to `after`.
     """
     if vault.obstacle(path) is not None:
         return after is None and before is None
-    current = vault.read(path)
-    if current == after:
-        return True
-    if current != before:
+    old = None if before is None else _opened(vault.path(path))
+    try:
+        current = vault.read(path)
+        if current == after:
+            return True
+        if current != before:
+            edited = _on_top(path, before, after, current)
+            if edited != current:
+                write_file(vault, path, edited)
+            return False
+        write_file(vault, path, after)
+        return old is None or isinstance(before, UnreadFile) or not _written_late(vault, path, old, before, after)
+    finally:
+        if old is not None:
+            os.close(old)
+
+
+def _opened(path: Path) -> int | None:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        return None
+
+
+def _written_late(vault: Vault, path: str, old: int, before: bytes | None, after: bytes | None) -> bool:
+    """Put back what a program wrote into the replaced file, which is open as `old`, after it was compared."""
+    size = os.fstat(old).st_size
+    late = os.pread(old, size + 1, 0)
+    if late == before or vault.read(path) != after:
         return False
-    write_file(vault, path, after)
+    write_file(vault, path, _on_top(path, before, after, late))
     return True
+
+
+def _on_top(path: str, before: bytes | None, after: bytes | None, edited: bytes | None) -> bytes | None:
+    """Return an edit as an edit of `after`, where text was only added at the end; otherwise the edit itself."""
+    if not before or after is None or edited is None or not edited.startswith(before) or path.endswith(".json"):
+        return edited
+    if any(isinstance(data, UnreadFile) for data in (before, after, edited)):
+        return edited
+    return after + edited[len(before) :]
 
 
 def write_file(vault: Vault, path: str, content: bytes | None) -> None:

@@ -139,7 +139,8 @@ def pull_beside(folder: Path, environment: Mapping[str, str], seconds: float, se
             time.sleep(chance.random() / 4)
         kept = [text for texts in writers for text in texts]
         tally["facts"], tally["other facts"] = len(kept), len(other.result())
-    _git(here, own, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    if _git(here, own, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main"):
+        _git(here, own, "merge", "--abort")
     _remember(here, own, "The last one.")
     held = git(here, own, "grep", "-h", "-e", "fact", "HEAD", "--", "life")
     assert [text for text in kept if text not in held] == []

@@ -196,6 +196,26 @@ def test_a_commit_that_ends_while_an_edit_by_hand_is_committed(machines: list[Ma
     assert_kept(one, made[0])
 
 
+def test_a_line_that_is_written_in_place_while_its_file_is_replaced(machines: list[Machine]) -> None:
+    one, other = machines
+    one.write(NOTES, "# Notes\n\nfirst\n")
+    one.sync()
+    other.sync()
+    other.write(NOTES, "# Notes\n\nfirst of the other\n")
+    other.sync()
+
+    def append() -> None:
+        with (one.root / NOTES).open("a") as file:
+            file.write("last of mine\n")
+
+    disk = Stopping("notes.md", append)
+    done = sync(Vault(one.root, one.environment, disk), one.caller, SyncOptions())
+    assert disk.acted and one.read(NOTES) == "# Notes\n\nfirst of the other\nlast of mine\n"
+    assert any("kept your edit" in notice for notice in done.notices)
+    one.sync()
+    assert one.git("show", f"HEAD:{NOTES}") == "# Notes\n\nfirst of the other\nlast of mine\n"
+
+
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 def test_the_index_has_what_a_pull_brought_beside_a_write(machines: list[Machine], before: bool) -> None:
     one, other = machines
