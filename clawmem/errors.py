@@ -21,6 +21,10 @@ class IncompleteAnswer(str):
     __slots__ = ()
 
 
+PERSON_RUNS = "A person runs the command in a terminal of their own, without --agent and CLAWMEM_AGENT."
+"""The hint where an agent asked for what only a person may do."""
+
+
 class ClawmemError(Exception):
     """An error with a message for people, a stable `code` for programs, and an exit code."""
 

@@ -12,7 +12,7 @@ from clawmem.model.facts.reach import canonical_project
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.caller import Caller
+from clawmem.model.records.caller import Caller, agent_shell
 from clawmem.model.records.entity import check_agent
 from clawmem.model.records.layout import SETTINGS
 from clawmem.vault.git.refs import git_dir_of
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from clawmem.llm.choice import Model
 
 DEFAULT_FOLDER = ".clawmem"
+_OF_OTHERS = "is a vault that was not made or accepted on this machine"
+_ACCEPT = "A person accepts it with `clawmem config trust`."
 
 
 class VaultLocation(NamedTuple):
@@ -40,39 +42,64 @@ class Runtime:
         working_folder: Path,
         vault: str | None = None,
         agent: str | None = None,
+        person: bool = False,
     ) -> None:
         self.environment = environment
         self.working_folder = working_folder
         self._vault = vault
         self._agent = agent
+        self._person = person
         self._opened: Vault | None = None
+        self._passed_over: Path | None = None
+        self.takes_in = False
 
     def renewed(self, agent: str) -> "Runtime":
         """Return the same environment with nothing opened yet, for `agent` if none is named otherwise."""
         named = self._agent if self._agent is not None else self.environment.get("CLAWMEM_AGENT", agent)
         return Runtime(self.environment, self.working_folder, self._vault, named)
 
+    def nearest(self) -> "Runtime":
+        """Return the same environment for a command that `setup` wired: the vault that the working folder is in has
+        precedence over --vault if it was made or accepted on this machine."""
+        found = (one for one in self._upwards() if (one / SETTINGS).is_file() and self._is_own(one))
+        own = next(found, None) if self._vault is not None else None
+        return self if own is None else Runtime(self.environment, self.working_folder, str(own), self._agent)
+
     def at(self, folder: Path) -> "Runtime":
         """Return the same environment in another folder."""
-        return Runtime(self.environment, folder, self._vault, self._agent)
+        return Runtime(self.environment, folder, self._vault, self._agent, self._person)
+
+    def of_person(self) -> "Runtime":
+        """Return the same environment for a person who said that they are one."""
+        return Runtime(self.environment, self.working_folder, self._vault, person=True)
 
     def locate(self) -> VaultLocation:
         """Return the location of the vault.
 
         The order is: `--vault`, CLAWMEM_VAULT, the nearest `clawmem.yaml` in the working folder or above, `~/.clawmem`.
-        Raise NoVault if there is none.
+        For an agent, and for a command that `takes_in` what others say, one that nobody made or accepted on this
+        machine is passed over. Raise NoVault if there is none.
         """
         for text, rule in ((self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT")):
             if text is not None:
                 return self._location(_not_empty(text, rule, "the vault's folder"), rule)
-        for folder in (self.working_folder, *self.working_folder.parents):
+        own_only = self.takes_in or self.agent() is not None
+        for folder in self._upwards():
             if (folder / SETTINGS).is_file():
-                return VaultLocation(folder, f"the nearest {SETTINGS} upwards")
-            # A vault that lost its settings is still meant: do not fall through to another vault.
-            self._refuse_incomplete(folder, "the nearest vault upwards")
+                if not own_only or self._is_own(folder):
+                    return VaultLocation(folder, f"the nearest {SETTINGS} upwards")
+                self._passed_over = self._passed_over or folder
+            elif not own_only or self._is_own(folder):
+                # A vault that lost its settings is still meant: do not fall through to another vault.
+                self._refuse_incomplete(folder, "the nearest vault upwards")
         default = self._default()
         if (default / SETTINGS).is_file():
             return VaultLocation(default, "the user's default")
+        if self._passed_over:
+            raise NoVault(
+                f"The vault {self._passed_over} was not made or accepted on this machine, and there is no other.",
+                "A person accepts it with `clawmem config trust` in that folder.",
+            )
         raise NoVault(
             f"There is no vault here: no {SETTINGS} in {self.working_folder} or above it, and none in {default}.",
             f"Create one in {default} with `clawmem init`, or name one with --vault or CLAWMEM_VAULT.",
@@ -97,45 +124,65 @@ class Runtime:
     def vault(self) -> Vault:
         """Return the open vault. Raise NoVault if there is none."""
         if self._opened is None:
-            self._opened = Vault(self.locate().root, self.environment)
+            root, rule = self.locate()
+            self._opened = Vault(root, self.environment)
+            self._opened.is_foreign = rule.endswith("upwards") and not self._is_own(root)
         return self._opened
 
-    def settings_notices(self) -> tuple[str, ...]:
-        """Return notices about invalid settings. Empty if the settings were not read in this run."""
-        settings = None if self._opened is None else vars(self._opened).get("settings")
-        if settings is None or not (settings.wrong or settings.unread):
-            return ()
-        from clawmem.model.settings.invalid import invalid_messages  # rarely needed
+    def notices(self) -> tuple[str, ...]:
+        """Return notices about a vault of somebody else in the working folder, and about invalid settings if the
+        settings were read in this run."""
+        found = [f"{self._passed_over} {_OF_OTHERS}, so it was not used. {_ACCEPT}"] if self._passed_over else []
+        if self._opened is None:
+            return tuple(found)
+        if self._opened.is_foreign:
+            found.append(f"{self._opened.root} {_OF_OTHERS}: what it says is another's word. {_ACCEPT}")
+        settings = vars(self._opened).get("settings")
+        if settings is not None and (settings.wrong or settings.unread):
+            from clawmem.model.settings.invalid import invalid_messages  # rarely needed
 
-        return tuple(invalid_messages(settings))
+            found += invalid_messages(settings)
+        return tuple(found)
 
     def caller(self) -> Caller:
         """Return the caller: agent, session, time and source of randomness."""
-        agent, rule = self._agent, "--agent"
-        if agent is None:
-            agent, rule = self.environment.get("CLAWMEM_AGENT"), "CLAWMEM_AGENT"
         session = self.environment.get("CLAWMEM_SESSION") or None
         check_visible(session or "", "session in CLAWMEM_SESSION")
         return Caller(
             now=self.now(),
             entropy=self.entropy(),
-            agent=None if agent is None else check_agent(_not_empty(agent, rule, "the agent's id")),
+            agent=self.agent(),
             session=session,
         )
 
+    def agent(self) -> str | None:
+        """Return the id of the agent for whom this run is, or None for a person: who is named by --agent, else by
+        CLAWMEM_AGENT, else the agent whose shell this is."""
+        agent, rule = self._agent, "--agent"
+        if agent is None and not self._person:
+            agent, rule = self.environment.get("CLAWMEM_AGENT"), "CLAWMEM_AGENT"
+            if agent is None:
+                shell = agent_shell(self.environment)
+                return shell[1] if shell else None
+        return None if agent is None else check_agent(_not_empty(agent, rule, "the agent's id"))
+
+    def shell(self) -> tuple[str, str] | None:
+        """Return the variable and the agent of the agent's shell in which a person may answer; None if there is none,
+        or if --agent says who runs the command."""
+        return agent_shell(self.environment) if self._agent is None and not self._person else None
+
     def check_verb(self, verb: str) -> None:
         """Raise NotPermitted if this run is for an agent that may not use a verb. A person may use each."""
-        if self._agent is None and not self.environment.get("CLAWMEM_AGENT"):
+        agent = self.agent()
+        if agent is None:
             return
-        agent = self.caller().agent
         try:
             vault = self.vault()
         except ClawmemError:
             return  # without a vault there is nothing to protect, and the verb says what is missing
-        if agent is not None:
-            from clawmem.memory.permission import check_verb  # people need no permission
+        from clawmem.memory.permission import check_verb  # people need no permission
 
-            check_verb(vault, agent, verb)
+        check_verb(vault, agent, verb)
 
     def workflow(self, named: str | None = None) -> str | None:
         """Return the workflow: the named one, else CLAWMEM_WORKFLOW, else None. Raise InvalidInput if it is no id."""
@@ -228,6 +275,15 @@ class Runtime:
         named = self.environment.get("HOME")
         return Path(named) if named else Path.home()
 
+    def _upwards(self) -> tuple[Path, ...]:
+        return (self.working_folder, *self.working_folder.parents)
+
+    def _is_own(self, folder: Path) -> bool:
+        """Return whether a folder with a vault is the user's: the default one, or made or accepted on this machine."""
+        from clawmem.vault.git.acceptance import is_own_vault  # only where the working folder is in a vault
+
+        return folder == self._default() or is_own_vault(folder, self.environment)
+
     def _default(self) -> Path:
         return self.home() / DEFAULT_FOLDER
 
@@ -284,7 +340,7 @@ def _not_empty(text: str, rule: str, what: str) -> str:
 
 def runtime_of(arguments: Sequence[str]) -> Runtime:
     """Return the runtime of this process with the vault that its arguments name."""
-    return from_process(_option(arguments, "--vault"))
+    return from_process(_option(arguments, "--vault"), _option(arguments, "--agent"))
 
 
 def _option(arguments: Sequence[str], name: str) -> str | None:

@@ -27,11 +27,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from clawmem.model.records.caller import AGENT_SHELLS
+
 ROOT = Path(__file__).parent.parent
 _NUMBER = struct.Struct("!i")
 _PIPE_BYTES = 1 << 15  # what a pipe takes although nobody reads yet
 # Python or a library may start differently with other variables: such a command gets a Python of its own.
-_KNOWN = {"PATH", "HOME", "LANG"}
+_KNOWN = {"PATH", "HOME", "LANG", "GIT_CONFIG_GLOBAL", "AGENT", *(row.partition("=")[0] for row in AGENT_SHELLS)}
 _START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -60,8 +62,9 @@ class CommandServer:
         words = [sys.executable, "-m", "clawmem", *arguments]
         if environment.get("LANG") != _START["LANG"] or not all(map(_is_known, environment)):
             return subprocess.run(
-                words, input=given, capture_output=True, cwd=folder, env=dict(environment), timeout=seconds
-            )
+                words, input=given, capture_output=True, cwd=folder, env=dict(environment), timeout=seconds,
+                start_new_session=True,
+            )  # fmt: skip
         with contextlib.ExitStack() as stack:
             stdin = stack.enter_context(_file_of(given))
             ends = [_pipe() for _ in range(3)]
@@ -100,6 +103,7 @@ def _started(options: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[by
             pass_fds=[theirs.fileno()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            start_new_session=True,  # no command finds the terminal of whoever runs the tests
         )
     return ours, process
 

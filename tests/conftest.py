@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import pytest
 from hypothesis import HealthCheck, settings
 
-from clawmem.model.records.caller import Caller
+from clawmem.model.records.caller import AGENT_SHELLS, Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
@@ -93,7 +93,8 @@ def _no_real_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
     home = tmp_path_factory.getbasetemp() / "home"
     home.mkdir(exist_ok=True)
     real = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111
-    for name in [name for name in os.environ if name.startswith(("GIT_", "CLAWMEM_", "XDG_"))]:
+    shells = tuple(row.partition("=")[0] for row in AGENT_SHELLS)
+    for name in [name for name in os.environ if name.startswith(("GIT_", "CLAWMEM_", "XDG_", *shells))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
 

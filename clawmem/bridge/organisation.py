@@ -18,9 +18,8 @@ from clawmem.index.hub.organisation import (
     promoted_facts,
     readable_counts,
 )
-from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
+from clawmem.memory.health.local_settings import check_accepted, write_values
 from clawmem.model.facts.reach import ORGANISATION
-from clawmem.model.records.caller import Caller
 from clawmem.model.settings.values import has_password
 from clawmem.vault.state.local_settings import local_settings_file
 from clawmem.vault.vault import Vault
@@ -77,15 +76,12 @@ def ask_organisation(vault: Vault, work: Callable[[HubConnection], Answer]) -> A
     return ask(organisation_address(vault), vault.settings.number("org.timeout_seconds"), work)
 
 
-def connect_organisation(
-    vault: Vault, caller: Caller, url: str, resolved: Callable[[str], Path]
-) -> tuple[str, HubIdentity]:
+def connect_organisation(vault: Vault, url: str, resolved: Callable[[str], Path]) -> tuple[str, HubIdentity]:
     """Store the address of an organisation in the settings of this machine, if it answers there. Return how the address
     is shown, and who asks.
 
     `resolved` gives the absolute folder of a path. Raise InvalidInput for an address that cannot be read or has a
     password, and like `ask_organisation` and `ask_folder`."""
-    check_person(caller, _URL)
     check_accepted(vault)
     if vault.environment.get(ORG_URL):
         raise InvalidInput(
@@ -101,9 +97,8 @@ def connect_organisation(
     return address.shown(), who
 
 
-def disconnect_organisation(vault: Vault, caller: Caller) -> bool:
+def disconnect_organisation(vault: Vault) -> bool:
     """Remove the address from the settings of this machine. Return whether there was one."""
-    check_person(caller, _URL)
     had = bool(vault.settings.words(_URL))
     if had:
         _store(vault, "")

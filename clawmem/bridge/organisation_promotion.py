@@ -13,7 +13,7 @@ from clawmem.bridge.organisation_vault import (
     promote_to_folder,
     withdraw_from_folder,
 )
-from clawmem.errors import NotFound, NotPermitted, Refused
+from clawmem.errors import NotFound, Refused
 from clawmem.index.hub.organisation import (
     HubIdentity,
     Promotion,
@@ -127,13 +127,8 @@ def list_promotions(vault: Vault, status: str) -> tuple[HubIdentity, tuple[Promo
     return ask_organisation(vault, lambda connection: (identity(connection), tuple(promotions(connection, status))))
 
 
-def decide(vault: Vault, caller: Caller, number: int, approved: bool, reason: str | None) -> str:
+def decide(vault: Vault, number: int, approved: bool, reason: str | None) -> str:
     """Approve or reject a promotion as a person, and return its status. Rejecting an approved one withdraws it."""
-    if caller.agent is not None:
-        raise NotPermitted(
-            f"The agent {caller.agent} may not decide about promotions.",
-            "A person runs the command without --agent and CLAWMEM_AGENT.",
-        )
     return ask_organisation(vault, lambda connection: decide_promotion(connection, number, approved, reason))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, NotFound, NotPermitted, Refused
+from clawmem.errors import ClawmemError, NotFound, Refused
 from clawmem.governance.checked_start import checked_start, checksum_at, find_program, first_line
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.allowed_command import (
@@ -39,15 +39,6 @@ SECONDS, OUTPUT = "evaluate.timeout_seconds", "evaluate.output_bytes"
 AS_AGENT = "command"
 _MOST_ERRORS = 20_000
 _DEEPEST = 4
-# Variables that the shells of known agents set for the commands that the agent runs.
-AGENT_SHELLS = (
-    "CLAUDECODE",
-    "CURSOR_AGENT",
-    "GEMINI_CLI",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "OPENCODE",
-)
 
 
 class CommandRun(NamedTuple):
@@ -85,11 +76,8 @@ def checksum_of(command: AllowedCommand) -> str:
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def allow_command(vault: Vault, caller: Caller, command: AllowedCommand) -> None:
-    """Allow a planned command on this machine. It replaces an allowance of the same words in the same place.
-
-    Raise NotPermitted for an agent."""
-    check_no_agent(vault, caller)
+def allow_command(vault: Vault, command: AllowedCommand) -> None:
+    """Allow a planned command on this machine. It replaces an allowance of the same words in the same place."""
     change_allowed(vault, "evaluate allow", lambda held: [*(one for one in held if one.id != command.id), command])
 
 
@@ -104,19 +92,6 @@ def remove_command(vault: Vault, reference: str) -> AllowedCommand:
         )
     change_allowed(vault, "evaluate allow", lambda now: [one for one in now if one.id != found[0].id])
     return found[0]
-
-
-def check_no_agent(vault: Vault, caller: Caller) -> None:
-    """Raise NotPermitted if the caller is an agent, or the command runs in the shell of one."""
-    shell = next((name for name in AGENT_SHELLS if vault.environment.get(name)), None)
-    if caller.agent is None and shell is None:
-        return
-    raise NotPermitted(
-        "An agent may not allow a command, because agents write the files that the command is from.",
-        "A person runs this in a terminal of their own, without --agent and CLAWMEM_AGENT."
-        if shell is None
-        else f"A person runs this in a terminal of their own. This is the shell of an agent: {shell} is set.",
-    )
 
 
 def find_allowed(vault: Vault, text: str, folder: Path, place: Path | None = None) -> AllowedCommand:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.errors import IncompleteAnswer, InvalidInput, NotPermitted, Refused
+from clawmem.errors import IncompleteAnswer, InvalidInput, Refused
 from clawmem.governance.allowed_commands import run_command
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing, find_fact
@@ -81,13 +81,7 @@ def confirm(
     """Record that a person confirms a fact as it is: it is not in doubt any more, until a premise changes again.
 
     `review_by` is the next day for review; one that has passed is removed. An agent's fact counts as reviewed. Raise
-    NotPermitted for an agent, Refused if the fact is not current, InvalidInput for a day that has passed."""
-    if caller.agent is not None:
-        raise NotPermitted(
-            f"Only a person may confirm a claim, and {caller.agent} is an agent.",
-            "Without --agent and CLAWMEM_AGENT it is a person. An agent may link the claim to another premise:"
-            " `clawmem link ID NEW --type depends_on --instead OLD`.",
-        )
+    Refused if the fact is not current, InvalidInput for a day that has passed."""
     day = _coming_day(review_by, caller) if review_by is not None else None
     with writing(vault, caller, "confirm") as work:
         placed = _current(work, reference)

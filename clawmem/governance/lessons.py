@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.errors import NotPermitted, Refused
-from clawmem.governance.reviewers import A_PERSON_DECIDES, person_decider
+from clawmem.errors import Refused
+from clawmem.governance.reviewers import person_decider
 from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.memory.facts.revise import ReviseResult, check_reason
 from clawmem.memory.scope import fact_change, items_write, with_fact
@@ -22,11 +22,8 @@ LESSON = "lesson"
 def accept_lesson(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
     """Mark a lesson as accepted by a person, in one commit; no commit if it is accepted already.
 
-    Raise NotPermitted for an agent and for a person who is not a reviewer of it, and Refused if the fact is no current
-    lesson."""
+    Raise NotPermitted for a person who is not a reviewer of it, and Refused if the fact is no current lesson."""
     because = check_reason(reason)
-    if caller.agent is not None:
-        raise NotPermitted(f"Only a person may accept a lesson, and {caller.agent} is an agent.", A_PERSON_DECIDES)
     with writing(vault, caller, "lesson accept") as work:
         placed = find_fact(work.index, reference)
         fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)

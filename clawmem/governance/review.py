@@ -363,21 +363,13 @@ class TrustResult(NamedTuple):
     outside: tuple[tuple[str, str], ...]
 
 
-def trust(
-    vault: Vault, caller: Caller, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False
-) -> TrustResult:
+def trust(vault: Vault, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False) -> TrustResult:
     """Accept these authors and keys on this machine, or stop accepting them with `remove`. Without any, only list.
 
-    The list is stored outside the files of the vault, so no remote can change it. Raise NotPermitted if an agent tries
-    to change it.
+    The list is stored outside the files of the vault, so no remote can change it.
     """
     before = read_acceptance(vault)
     if authors or keys:
-        if caller.agent:
-            raise NotPermitted(
-                f"The agent {caller.agent} may not change which authors this machine accepts.",
-                "A person runs the same command without --agent and CLAWMEM_AGENT.",
-            )
         named = tuple(check_statement(one, "author") for one in authors)
         write_acceptance(vault, _changed(before, named, keys, remove))
         refresh_outside_facts(vault)

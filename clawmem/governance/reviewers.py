@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted, Refused
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.store import Index
 from clawmem.memory.health.configure import change_setting
@@ -31,7 +31,6 @@ from clawmem.vault.edits.adoption import UNNAMED, user_identity
 from clawmem.vault.vault import Vault
 
 A_PERSON = "a person"
-A_PERSON_DECIDES = "A person runs the same command without --agent and CLAWMEM_AGENT."
 DELEGATIONS = "review.delegations"
 
 
@@ -125,7 +124,7 @@ def _check_content(index: Index, proposal: Proposal, agent: str) -> None:
             raise NotPermitted(
                 f"The content comes from outside (trust {fact.trust}). Only a person may decide about it, and {agent}"
                 " is an agent.",
-                A_PERSON_DECIDES,
+                PERSON_RUNS,
             )
 
 
@@ -137,18 +136,18 @@ def _agent_decider(vault: Vault, proposal: Proposal, item: RoutedItem, agent: st
         raise NotPermitted(
             f"Only {who} decide about {with_article(proposal.kind)}, and {agent} is an agent;"
             f" {delegation_refusal(proposal.kind)}.",
-            A_PERSON_DECIDES,
+            PERSON_RUNS,
         )
     delegations = read_delegations(vault.settings.words(DELEGATIONS))
     place = last_match(delegations, item)
     if place is None or delegations[place].agent != agent:
         raise NotPermitted(
             f"Only {who} decide about {proposal.id}, and {agent} is an agent.",
-            f"{A_PERSON_DECIDES} `clawmem review delegate` leaves a kind to an agent.",
+            f"{PERSON_RUNS} `clawmem review delegate` leaves a kind to an agent.",
         )
     if signed:
         raise NotPermitted(
-            f"review.signed requires that a person signs each decision, and {agent} is an agent.", A_PERSON_DECIDES
+            f"review.signed requires that a person signs each decision, and {agent} is an agent.", PERSON_RUNS
         )
     return Decider(agent, delegations[place].by)
 
@@ -177,8 +176,6 @@ def delegate(
     before = read_delegations(vault.settings.words(DELEGATIONS))
     if kind is None:
         return DelegationChange(before, None)
-    if caller.agent is not None:
-        raise NotPermitted(f"Only a person may delegate, and {caller.agent} is an agent.", A_PERSON_DECIDES)
     if kind not in BY_KIND:
         raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
     if not BY_KIND[kind].delegable:

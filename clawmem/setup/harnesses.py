@@ -15,6 +15,8 @@ from clawmem.setup.texts import COMMANDS, SKILL, SKILL_NAME, markdown_command, o
 SERVER = "clawmem"
 SHELL = "shell"
 _HOOK_SECONDS = 5
+# Where a harness sets variables for the commands of its agent, this one says who runs them.
+_AGENT = "CLAWMEM_AGENT"
 _TRUST = (
     "Codex skips hooks that were not trusted, and says nothing: start `codex` once and accept them under 'Hooks need"
     " review'."
@@ -75,8 +77,8 @@ class Wiring(NamedTuple):
 def wiring(
     harness: str, home: Path, environment: Mapping[str, str], program: Sequence[str], vault: str | None
 ) -> Wiring:
-    """Return what is wired into a harness. `program` are the first words of clawmem's command line; `vault` is named in
-    each command if the vault would not be found without it."""
+    """Return what is wired into a harness. `program` are the first words of clawmem's command line; each command names
+    the `vault`, if given."""
     named = ("--vault", vault) if vault else ()
 
     def command(*words: str) -> tuple[str, ...]:
@@ -98,6 +100,7 @@ def _claude(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
                 Entry(folder / "settings.json", ("hooks", event), {"hooks": [_claude_hook(command, event)]}, True)
                 for event in native_events("claude-code")
             ),
+            Entry(folder / "settings.json", ("env", _AGENT), "claude-code"),
             OwnFile(folder / "skills" / SKILL_NAME / "SKILL.md", SKILL),
             *_commands(folder / "commands"),
             VendorCommand(
@@ -185,6 +188,7 @@ def _openclaw(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
     steps = (
         Entry(config, ("mcp", "servers", SERVER), _server(server)),
         Entry(config, ("plugins", "entries", SERVER), {"enabled": True, "hooks": {"allowConversationAccess": True}}),
+        Entry(config, ("env", "vars", _AGENT), "openclaw"),
         *((Entry(config, allow, SERVER, True),) if _has_list(config, allow) else ()),
         *(OwnFile(folder / "extensions" / SERVER / name, text) for name, text in plugin.items()),
         OwnFile(folder / "workspace" / "skills" / SKILL_NAME / "SKILL.md", SKILL),

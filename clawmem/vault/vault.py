@@ -35,10 +35,12 @@ _DIFFERENCE = ("diff-tree", "-r", "-z", "--no-renames", "--name-only")
 class Vault:
     """One vault on disk. Only methods that say so run git.
 
-    `present` is None here. In a vault at a past commit (`vault/past.py`) it is the vault as it is now.
+    `present` is None here. In a vault at a past commit (`vault/past.py`) it is the vault as it is now. `is_foreign` is
+    set where it was found in the working folder and nobody made or accepted it on this machine.
     """
 
     present: Vault | None = None
+    is_foreign = False
 
     def __init__(self, root: Path, environment: Mapping[str, str], disk: Disk | None = None) -> None:
         git_dir = git_dir_of(root)
@@ -63,6 +65,14 @@ class Vault:
 
             check_work_tree(self.root, self.git_dir)
         check_state_folder(self.state)
+
+    def check_writable(self) -> None:
+        """Raise Refused if the vault is foreign."""
+        if self.is_foreign:
+            raise Refused(
+                f"The vault {self.root} was not made or accepted on this machine, so nothing was written.",
+                "A person accepts it with `clawmem config trust`. --vault or CLAWMEM_VAULT names another vault.",
+            )
 
     def head(self) -> Head:
         """Return the branch and commit of HEAD."""

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import ClawmemError, InvalidInput, NotFound, NotPermitted, Refused
+from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.governance.allowed_commands import (
-    AGENT_SHELLS,
     CommandRun,
     allow_command,
     checksum_of,
@@ -47,7 +46,7 @@ def allow(vault: Vault, caller: Caller, work: Path) -> Allow:
     """Allow a command in the checkout, as a person."""
 
     def allowed(text: str, *pins: str, folder: Path = work) -> None:
-        allow_command(vault, caller, plan_command(vault, caller, text, folder, pins))
+        allow_command(vault, plan_command(vault, caller, text, folder, pins))
 
     return allowed
 
@@ -185,7 +184,7 @@ def test_the_interpreter_of_a_script_is_pinned(
     _script(work / "check.sh", "echo fine", "#!/usr/bin/env myshell")
     plan = plan_command(vault, caller, "./check.sh", work)
     assert {"./check.sh", "/usr/bin/env", str(own / "myshell"), "/bin/sh"} <= {one.path for one in plan.files}
-    allow_command(vault, caller, plan)
+    allow_command(vault, plan)
     assert run_command(vault, "./check.sh", work).output == "fine\n"
     _script(own / "myshell", "echo EVIL")
     with pytest.raises(Refused, match="myshell has changed"):
@@ -345,16 +344,6 @@ def test_nothing_runs_in_the_vault_or_from_it(vault: Vault, caller: Caller, work
         plan_command(vault, caller, "ls", tmp_path / "missing")
 
 
-def test_an_agent_cannot_allow(vault: Vault, caller: Caller, work: Path, environment: dict[str, str]) -> None:
-    plan = plan_command(vault, caller, "./check.sh", work)
-    with pytest.raises(NotPermitted, match="An agent may not allow"):
-        allow_command(vault, caller._replace(agent="cli"), plan)
-    for name in AGENT_SHELLS:
-        with pytest.raises(NotPermitted, match="An agent may not allow"):
-            allow_command(Vault(vault.root, {**environment, name: "1"}), caller, plan)
-    assert read_allowed(vault) == ()
-
-
 def test_the_store_counts_only_where_the_vault_was_accepted(
     vault: Vault, caller: Caller, work: Path, allow: Allow, tmp_path: Path, environment: dict[str, str]
 ) -> None:
@@ -366,7 +355,7 @@ def test_the_store_counts_only_where_the_vault_was_accepted(
     with pytest.raises(Refused, match="not accepted on this machine"):
         run_command(copy, "./check.sh", work)
     with pytest.raises(Refused, match="not accepted on this machine"):
-        allow_command(copy, caller, plan_command(copy, caller, "./check.sh", work))
+        allow_command(copy, plan_command(copy, caller, "./check.sh", work))
     assert not _ran(work)
 
 
@@ -406,16 +395,32 @@ def test_work_trees_of_one_repository(
         run_command(vault, "./check.sh", forged)
 
 
-def test_the_verb_shows_asks_and_refuses(clawmem: Command, vault: Vault, work: Path) -> None:
+def _at_terminal(vault: Vault, environment: dict[str, str], *words: str, typed: bytes = b"n\n") -> tuple[int, str]:
+    """Run `evaluate allow` with a terminal as stdin; return its exit code and what it wrote to stderr."""
+    terminal, stdin = os.openpty()
+    os.write(terminal, typed)
+    call = [sys.executable, "-m", "clawmem", "evaluate", "allow", *words]
+    done = subprocess.run(call, cwd=vault.root, env=environment, stdin=stdin, capture_output=True, timeout=60)
+    os.close(stdin)
+    os.close(terminal)
+    return done.returncode, done.stderr.decode()
+
+
+def test_the_verb_shows_asks_and_refuses(
+    clawmem: Command, vault: Vault, work: Path, environment: dict[str, str]
+) -> None:
     asked = clawmem("evaluate", "allow", "./check.sh --all", cwd=work, env={"CLAWMEM_VAULT": str(vault.root)})
     assert asked.code == 1
     for words in ('["./check.sh", "--all"]', str(work), "SHA-256", "PATH: ", "Nothing was allowed", "Not checked"):
         assert words in asked.err
-    checksum = asked.err.partition("--yes ")[2].partition(" ")[0]
     call = ("evaluate", "allow", "./check.sh --all", "--work", str(work), "--yes")
-    assert clawmem(*call, "0123456789abcdef").code == 1
+    guessed = clawmem(*call, "0123456789abcdef")
+    code, shown = _at_terminal(vault, environment, "./check.sh --all", "--work", str(work))
+    checksum = shown.partition("--yes ")[2].partition(" ")[0]
+    assert (guessed.code, code, len(checksum)) == (1, 130, 16)
+    assert checksum not in asked.err + guessed.err, "who has not seen the command at a terminal gets no checksum"
     for refused in (clawmem(*call, checksum, "--agent", "cli"), clawmem(*call, checksum, env={"CLAUDECODE": "1"})):
-        assert (refused.code, "An agent may not allow" in refused.err) == (1, True)
+        assert (refused.code, "only a person may run it" in refused.err) == (1, True)
     _script(work / "check.sh", "echo EVIL")
     assert clawmem(*call, checksum).code == 1, "what was shown is not what would run now"
     _script(work / "check.sh", "echo ran; echo ran >> ran.log")
@@ -431,15 +436,10 @@ def test_the_verb_shows_asks_and_refuses(clawmem: Command, vault: Vault, work: P
 def test_a_person_at_a_terminal_is_asked(vault: Vault, work: Path, environment: dict[str, str]) -> None:
     page = new_page("Check", {}, acceptance=(("`command: ./check.sh`", False), ("command: ./check.sh twice", False)))
     (vault.root / "tasks/check.md").write_text(page)
-    call = [sys.executable, "-m", "clawmem", "evaluate", "allow", "--task", "check", "--work", str(work)]
     for typed, code, held in ((b"n\n", 130, 0), (b"y\nn\n", 130, 1), (b"y\n", 0, 2)):
-        terminal, stdin = os.openpty()
-        os.write(terminal, typed)
-        done = subprocess.run(call, cwd=vault.root, env=environment, stdin=stdin, capture_output=True, timeout=60)
-        os.close(stdin)
-        os.close(terminal)
-        assert done.returncode == code, done.stderr
-        assert b"Allow this command on this machine?" in done.stderr
+        done, shown = _at_terminal(vault, environment, "--task", "check", "--work", str(work), typed=typed)
+        assert done == code, shown
+        assert "Allow this command on this machine?" in shown
         assert len(read_allowed(vault)) == held
 
 
@@ -448,7 +448,7 @@ def test_a_command_cannot_allow_another_one(vault: Vault, work: Path, allow: All
     _script(work / "check.sh", f"cd /; {call} --yes 0123456789abcdef")
     allow("./check.sh")
     done = run_command(vault, "./check.sh", work)
-    assert (done.code, "An agent may not allow a command" in done.errors) == (1, True), done.errors
+    assert (done.code, "command is an agent" in done.errors) == (1, True), done.errors
 
 
 def test_what_is_found_is_what_runs(vault: Vault, work: Path, allow: Allow) -> None:
@@ -459,14 +459,16 @@ def test_what_is_found_is_what_runs(vault: Vault, work: Path, allow: Allow) -> N
     assert done.words == ("./check.sh",)
 
 
-def test_the_name_of_a_folder_cannot_look_like_another_line(clawmem: Command, tmp_path: Path) -> None:
+def test_the_name_of_a_folder_cannot_look_like_another_line(
+    clawmem: Command, vault: Vault, environment: dict[str, str], tmp_path: Path
+) -> None:
     folder = tmp_path / "boat\nProgram: /bin/true."
     folder.mkdir(parents=True)
     _script(folder / "check.sh", "echo ran")
-    told = clawmem("evaluate", "allow", "./check.sh", "--work", str(folder))
-    checksum = told.err.partition("--yes ")[2].split()[0]
+    _, told = _at_terminal(vault, environment, "./check.sh", "--work", str(folder))
+    checksum = told.partition("--yes ")[2].split()[0]
     allowed = clawmem("evaluate", "allow", "./check.sh", "--work", str(folder), "--yes", checksum)
-    for out in (told.err, allowed.out, clawmem("evaluate", "allow", "--list").out):
+    for out in (told, allowed.out, clawmem("evaluate", "allow", "--list").out):
         assert not any(line.startswith("Program: /bin/true") for line in out.splitlines()), out
         assert "boat\\nProgram" in out
 
@@ -475,7 +477,7 @@ def test_the_place_is_the_repository_with_its_work_trees(
     clawmem: Command, vault: Vault, caller: Caller, work: Path
 ) -> None:
     subprocess.run(("git", "init", "-q", str(work)), check=True)
-    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    allow_command(vault, plan_command(vault, caller, "./check.sh", work))
     out = clawmem("evaluate", "allow", "--list").out
     assert f'the repository ["{work}"] and its work trees' in out
     assert ".git" not in out

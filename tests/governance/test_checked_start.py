@@ -55,7 +55,7 @@ def run(vault: Vault, caller: Caller, work: Path, tmp_path: Path, environment: d
     own = Vault(vault.root, environment)
 
     def ran(text: str, folder: Path = work) -> str:
-        allow_command(own, caller, plan_command(own, caller, text, folder))
+        allow_command(own, plan_command(own, caller, text, folder))
         done = run_command(own, text, folder)
         assert done.code == 0, done.errors
         return done.output
@@ -198,7 +198,7 @@ def _race(
     good = _script(tmp_path / "good", first, body.format("ran"))
     evil = _script(tmp_path / "evil", first, body.format("evil"))
     shutil.copy(good, work / "check")
-    allow_command(vault, caller, plan_command(vault, caller, command, work))
+    allow_command(vault, plan_command(vault, caller, command, work))
     swapping = subprocess.Popen([sys.executable, "-c", SWAPS, good, evil, work / "check"], stdout=subprocess.PIPE)
     assert swapping.stdout is not None
     started = 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import InvalidInput, NotPermitted, Refused
+from clawmem.errors import InvalidInput, Refused
 from clawmem.governance.allowed_commands import allow_command, plan_command
 from clawmem.governance.claims import ClaimTests, confirm, deprecate, run_checks, set_check
 from clawmem.governance.review import approve, reject
@@ -38,13 +38,11 @@ def _run(vault: Vault, caller: Caller, fact: Fact | None = None, folder: Path | 
     )
 
 
-def test_a_person_confirms_what_an_agent_may_not(vault: Vault, caller: Caller) -> None:
+def test_a_person_confirms_what_is_in_doubt(vault: Vault, caller: Caller) -> None:
     premise = keep(vault, caller, "The parser is slow.")
     resting = keep(vault, caller, "We cache the parser.", premise)
     further = keep(vault, caller, "The cache needs a lock.", resting)
     retract(vault, premise.id, caller)
-    with pytest.raises(NotPermitted):
-        confirm(vault, resting.id, caller._replace(agent="scout"))
     done = confirm(vault, resting.id, caller, reason="We cache anyway.")
     assert [one.fact.id for one in done.marked] == [further.id]
     assert not any(map(in_doubt, facts(vault).values()))
@@ -119,11 +117,11 @@ def test_a_command_runs_only_if_it_is_allowed(vault: Vault, caller: Caller, tmp_
     done = _run(vault, caller, folder=work)
     assert [one.outcome for one in done.tests] == ["skipped"]
     assert "not allowed" in done.notices[0] and not read_proposals(vault).open
-    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    allow_command(vault, plan_command(vault, caller, "./check.sh", work))
     assert [one.outcome for one in _run(vault, caller, folder=work).tests] == ["passed"]
     script.write_text("#!/bin/sh\necho port 81\n")
     assert [one.outcome for one in _run(vault, caller, folder=work).tests] == ["skipped"]
-    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    allow_command(vault, plan_command(vault, caller, "./check.sh", work))
     assert [one.outcome for one in _run(vault, caller, folder=work).tests] == ["failed"]
 
 

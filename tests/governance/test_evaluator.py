@@ -135,7 +135,7 @@ def test_commands(vault: Vault, caller: Caller, work: Path) -> None:
     refused = _one(vault, caller, work, "command: ./check.sh")
     assert (refused.result, "is not allowed in this place" in refused.evidence) == ("undecided", True)
     assert str(work) not in refused.evidence, "the record is synced"
-    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    allow_command(vault, plan_command(vault, caller, "./check.sh", work))
     met = _one(vault, caller, work, "`command: ./check.sh`")
     assert (met.result, met.evidence) == ("met", "exit code 0: The hull is blue.")
     (work / "README.md").write_text("red\n")
@@ -150,7 +150,7 @@ def test_the_work_is_a_folder_a_file_or_a_commit(
 ) -> None:
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run(["git", *words], cwd=work, env=environment, check=True)
-    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    allow_command(vault, plan_command(vault, caller, "./check.sh", work))
     (work / "README.md").write_text("red\n")
     task = _task(vault, "command: ./check.sh", "rule: contains README.md blue")
 
@@ -391,7 +391,7 @@ def test_an_agent_does_not_pass_its_task_with_a_folder_of_its_own(
     subprocess.run(("git", "init", "-q", str(work)), check=True)
     (work / "prepared").mkdir()
     (work / "prepared/README.md").write_text("The hull is blue.\n")
-    allow_command(vault, caller, plan_command(vault, caller, "./check.sh", work))
+    allow_command(vault, plan_command(vault, caller, "./check.sh", work))
     for folder in (own, work / "prepared"):
         done = _evaluated(vault, agent, folder, "rule: exists README.md", state="review")
         assert (done.evaluation.verdict, find_task(vault, "paint").state) == ("pass", "review")

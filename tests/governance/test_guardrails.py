@@ -161,7 +161,7 @@ def test_an_agent_cannot_change_or_withdraw_a_guardrail(
         "revoke": ["revoke", "--source", "user"],
     }[verb]
     refused = clawmem(*words, env={"CLAWMEM_AGENT": "coder"})
-    assert refused.code == 1 and "only a person may add, change or withdraw one" in refused.err, refused
+    assert refused.code == 1 and "only a person may" in refused.err, refused
     (one,) = list_guardrails(vault, caller).guardrails
     assert one.guardrail.fact == done.guardrail.fact
     assert clean(vault)

@@ -141,12 +141,12 @@ def test_a_command_runs_only_after_a_person_allowed_it(
     assert refused.findings == () and "is not allowed" in refused.notices[0]
     assert isinstance(refused.notices[0], IncompleteAnswer)
     assert not (work / "log").exists()
-    allow_command(vault, caller, plan_command(vault, caller, "./sail.sh", work))
+    allow_command(vault, plan_command(vault, caller, "./sail.sh", work))
     done = check_files(rules, work, environment, vault)
     assert [(one.path, one.line, one.text) for one in done.findings] == [("a.txt", 7, "leak")]
     write(work, sail_sh="#!/bin/sh\nexit 0\n")
     assert "has changed" in check_files(rules, work, environment, vault).notices[0]
-    allow_command(vault, caller, plan_command(vault, caller, "./sail.sh", work))
+    allow_command(vault, plan_command(vault, caller, "./sail.sh", work))
     passed = check_files(rules, work, environment, vault)
     assert (passed.findings, passed.notices) == ((), ())
     assert "needs a vault" in check_files(rules, work, environment).notices[0]

@@ -126,7 +126,7 @@ def test_delegation_is_recorded_with_who_delegated(vault: Vault, caller: Caller)
     outside = Fact(UNSET_ID, "The boiler is from 2011.", "fact", AT, "web", trust="external")
     with pytest.raises(NotPermitted, match="comes from outside"):
         approve(vault, file(vault, caller, 4, fact=outside).id, bot)
-    with pytest.raises(NotPermitted, match="Only a person may delegate"):
+    with pytest.raises(NotPermitted, match="only a person may change it"):
         delegate(vault, bot, "promotion", "bot")
     assert delegate(vault, caller, "promotion", "bot", "areas/*", remove=True).delegations == ()
     vault = Vault(vault.root, vault.git.environment)

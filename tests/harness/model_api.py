@@ -17,13 +17,16 @@ SAID = "Noted."
 
 
 class ModelApi:
-    """A running server: its address, the requests it got, and the tool to call with its arguments."""
+    """A running server: its address, the requests it got, and the tool to call with its arguments, or a command for the
+    tool that runs one in a shell."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
         self.tool = ""
+        self.shell = ""
         self.arguments: dict[str, Any] = {}
         self.address = ""
+        self.command = ""
 
     def seen(self) -> str:
         """Everything that reached the model, as JSON."""
@@ -34,6 +37,12 @@ class ModelApi:
         text = json.dumps(body)
         done = any(mark in text for mark in ('"tool_result"', '"function_call_output"', '"functionResponse"'))
         return bool(self.tool) and not done and bool(body.get("tools")) and "clawmem" in text
+
+    def shell_call(self, body: dict[str, Any]) -> bool:
+        """Whether the answer runs the command: once, where tools are offered."""
+        run = bool(self.shell and body.get("tools"))
+        self.command, self.shell = (self.shell, "") if run else (self.command, self.shell)
+        return run
 
 
 @contextmanager
@@ -104,6 +113,10 @@ def _anthropic(api: ModelApi, body: dict[str, Any]) -> bytes:
     if call:
         block = {"type": "tool_use", "id": "toolu_1", "name": f"mcp__clawmem__{api.tool}", "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(api.arguments)}
+    if body.get("stream") and api.shell_call(body):
+        block = {"type": "tool_use", "id": "toolu_2", "name": "Bash", "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps({"command": api.command})}
+        call = True
     if not body.get("stream"):
         whole = {**message, "stop_reason": "end_turn", "content": [{"type": "text", "text": SAID}]}
         return json.dumps(whole).encode()
@@ -125,6 +138,9 @@ def _openai(api: ModelApi, body: dict[str, Any]) -> bytes:
     if spaces and api.call(body):
         item = {"type": "function_call", "id": "f1", "call_id": "call1", "arguments": json.dumps(api.arguments),
                 "name": api.tool, "namespace": spaces[0]["name"]}  # fmt: skip
+    if api.shell_call(body):
+        item = {"type": "function_call", "id": "f2", "call_id": "call2", "name": "exec_command",
+                "arguments": json.dumps({"cmd": api.command})}  # fmt: skip
     usage = {"input_tokens": 5, "input_tokens_details": None, "output_tokens": 2, "output_tokens_details": None,
              "total_tokens": 7}  # fmt: skip
     return _events([
@@ -139,6 +155,8 @@ def _gemini(api: ModelApi, body: dict[str, Any]) -> dict[str, Any]:
     part: dict[str, Any] = {"text": SAID}
     if api.call(body):
         part = {"functionCall": {"name": f"mcp_clawmem_{api.tool}", "args": api.arguments}}
+    if api.shell_call(body):
+        part = {"functionCall": {"name": "run_shell_command", "args": {"command": api.command}}}
     content = {"role": "model", "parts": [part]}
     usage = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}
     return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}

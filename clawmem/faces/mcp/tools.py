@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import IO, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound
-from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.command import Answer, Call, Command, Table, check_person
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import load
 from clawmem.model.language.text import visible
@@ -141,6 +141,7 @@ def call_tool(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> str:
     elif tool.reads and "project" in values:
         values["project"] = runtime.project()
     runtime.check_verb(tool.verb)
+    check_person(command, tool.verb, values, runtime.agent())
     answer: Answer = command.function(ToolCall(runtime, document), **values)
     text = _text(answer.finished(runtime))
     return wrap_context(text) if tool.reads and not text.startswith(OPENING) else text

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO, TYPE_CHECKING, Any
 
-from clawmem.errors import DONE, PARTIAL, IncompleteAnswer
+from clawmem.errors import DONE, PARTIAL, PERSON_RUNS, IncompleteAnswer, NotPermitted
 from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.model.named_tuple import NamedTuple
 
@@ -66,7 +66,7 @@ class Answer(NamedTuple):
 
     def finished(self, runtime: "Runtime") -> "Answer":
         """The answer with what the settings have wrong; PARTIAL in place of DONE where a notice says what it lacks."""
-        notices = (*self.notices, *runtime.settings_notices())
+        notices = (*self.notices, *runtime.notices())
         lacks = self.exit_code == DONE and any(isinstance(one, IncompleteAnswer) for one in notices)
         return self._replace(notices=notices, exit_code=PARTIAL if lacks else self.exit_code)
 
@@ -146,7 +146,8 @@ class Command(NamedTuple):
     returns an `Answer` or a `Stream`; what its docstring says is shown by `--help`, and so are the examples, each a
     whole command line. `records` names the keys of the data that hold its records, for `--jsonl` and `--fields`
     (`clawmem.faces.parts.records`); without such a key, the data is the one record. `within` opens a context in which
-    the command line runs the function and prints the answer."""
+    the command line runs the function and prints the answer. `person` says why only a person may run the command, in
+    words that follow its name; a function of the values says it, or nothing, for one call."""
 
     function: Callable[..., Any]
     parameters: tuple[Parameter, ...]
@@ -154,10 +155,20 @@ class Command(NamedTuple):
     examples: tuple[str, ...]
     records: tuple[str, ...] = ()
     within: Callable[[], AbstractContextManager[None]] = nullcontext
+    person: str | Callable[[_Record], str] = ""
 
 
 Group = Mapping[str, Command]
 """A verb that is followed by another word: its commands by that word, in the order in which they are shown."""
+
+
+def check_person(command: Command, verb: str, given: _Record, agent: "str | None") -> None:
+    """Raise NotPermitted if these values make a call of a person, and an agent makes it. `verb` names the command."""
+    if agent is not None and command.person:
+        why = command.person if isinstance(command.person, str) else command.person(given)
+        if why:
+            refusal = f"`clawmem {verb}` {why}, so only a person may run it, and {agent} is an agent."
+            raise NotPermitted(refusal, PERSON_RUNS)
 
 
 def all_parameters(command: Command) -> "tuple[Parameter, ...]":

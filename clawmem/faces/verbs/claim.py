@@ -77,6 +77,7 @@ VERB = {
         REVISED,
         ("clawmem claim confirm fact_1a2b --reason 'The lock is needed anyway.' --review-by 2027-06-30",),
         ("facts",),
+        person="says that a person knows it",
     ),
     "check": Command(
         check,

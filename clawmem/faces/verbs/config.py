@@ -20,7 +20,6 @@ from clawmem.memory.health.configure import (
 from clawmem.memory.health.local_settings import (
     SettingsProposal,
     accept_settings,
-    check_person,
     proposed_settings,
     withdraw_acceptance,
 )
@@ -74,10 +73,9 @@ def trust(call: Call, yes: bool, remove: bool) -> Answer:
     no effect until a person accepts them. The values are copied to .git/clawmem/local.yaml; later suggestions need a
     new acceptance. After acceptance, sync also uses the vault's git settings that run a program or redirect a
     connection. Agents cannot run this command."""
-    vault, caller = call.runtime.vault(), call.runtime.caller()
-    check_person(caller, "What a vault may reach")
+    vault = call.runtime.vault()
     if remove:
-        removed = withdraw_acceptance(vault, caller)
+        removed = withdraw_acceptance(vault)
         said = "is no longer accepted: .git/clawmem/local.yaml has no effect" if removed else "was not accepted"
         return Answer({"accepted": False, "removed": removed}, [f"this vault {said}"])
     found = proposed_settings(vault)
@@ -87,7 +85,7 @@ def trust(call: Call, yes: bool, remove: bool) -> Answer:
     lines = _acceptance_lines(found)
     if not yes and not call.confirmed(lines, "Accept this on this machine?"):
         raise Refused(" ".join([*lines, "Nothing was accepted."]), _ACCEPT_HINT)
-    kept = accept_settings(vault, caller, found)
+    kept = accept_settings(vault, found)
     data = {"accepted": True, "differences": _differences(found), "git": list(found.git), "kept": kept}
     return Answer(data, [*(lines if yes else []), f"accepted on this machine, {kept}"])
 
@@ -197,5 +195,6 @@ VERB = {
             {"accepted": bool, "removed": bool},
         ),
         ("clawmem config trust --yes", "clawmem config trust --remove"),
+        person="decides what a vault may reach",
     ),
 }

@@ -21,6 +21,7 @@ def install(call: Call, each: str | None, hour: str | None, by: str, dry_run: bo
     """Add the heartbeat of this vault to the crontab or the systemd timers of this user; other entries stay."""
     runtime = call.runtime
     vault, environment = runtime.vault(), runtime.environment
+    vault.check_writable()
     when = _schedule(each, hour)
     if _chosen(by, environment) == SYSTEMD:
         entry = beside.install_systemd(vault, environment, runtime.home(), when, dry_run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clawmem.errors import NotPermitted
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 
@@ -13,13 +12,8 @@ def dashboard(call: Call, port: int | None, no_open: bool, idle_minutes: float) 
     """Metrics, tasks, live sessions, approvals, changes with undo, search and the graph, on 127.0.0.1 only. The printed
     address logs one browser in. Each decision is what the verb does, one commit under your name. With --json, print the
     numbers and end."""
-    caller = call.runtime.caller()
-    if caller.agent is not None:
-        raise NotPermitted(
-            f"The dashboard is for people, who decide in it, and {caller.agent} is an agent.",
-            "Run the command without --agent and CLAWMEM_AGENT.",
-        )
     if not call.wants_data():
+        call.runtime.vault().check_writable()
         call.serve_dashboard(port, not no_open, idle_minutes)
         return Answer({})
     from clawmem.faces.parts.metrics import metrics_data, metrics_lines  # a server needs them with its first page
@@ -64,4 +58,5 @@ VERB = Command(
     ),
     _METRICS,
     ("clawmem dashboard", "clawmem dashboard --port 8800 --no-open --idle-minutes 0"),
+    person="lets one decide",
 )

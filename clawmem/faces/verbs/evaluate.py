@@ -10,7 +10,6 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.governance.allowed_commands import (
     allow_command,
-    check_no_agent,
     checksum_of,
     find_allowed,
     plan_command,
@@ -33,6 +32,7 @@ from clawmem.model.records.criterion import (
 from clawmem.vault.state.allowed_commands import read_allowed
 
 _NOT_CHECKED = "Not checked: what these files read or start in turn. --pin FILE adds a file that must not change."
+_AT_TERMINAL = "At a terminal, the same command without --yes shows all of it and its checksum, and asks."
 _EXIT = {PASS: DONE, FAIL: REFUSED, ESCALATE: PARTIAL}
 
 
@@ -98,8 +98,8 @@ def allow(
     remove: str | None,
 ) -> Answer:
     """Allow one command on this machine, in one repository or folder. It shows exactly what would run, and asks. A
-    command whose program, script or pinned file changes must be allowed again. Agents cannot allow a command. In a
-    script, --yes takes the checksum that a former call printed."""
+    command whose program, script or pinned file changes must be allowed again. Agents cannot allow a command. At a
+    terminal it also shows a checksum: in a script, --yes with it allows exactly the command that was shown."""
     if sum((command is not None, task is not None, list_, remove is not None)) != 1:
         raise InvalidInput(
             "Name a command, or use --task, --list or --remove.",
@@ -115,7 +115,6 @@ def allow(
     if remove is not None:
         removed = remove_command(vault, remove)
         return Answer({"commands": [_data(removed)]}, [f"removed {removed.id}: {shown_words(removed.words)}"])
-    check_no_agent(vault, caller)
     here = call.runtime.working_folder
     folder = top_of_checkout(here) if work is None else (here / Path(work).expanduser()).resolve()
     wanted = [command] if command is not None else _commands_of(call, task or "", folder)
@@ -123,7 +122,7 @@ def allow(
     for each in wanted:
         plan = plan_command(vault, caller, each, folder, pin or ())
         _confirm(call, plan, yes)
-        allow_command(vault, caller, plan)
+        allow_command(vault, plan)
         plans.append(plan)
         lines += [*(_plan_lines(plan) if yes else []), f"allowed on this machine: {plan.id}"]
     talk = () if plans else ("The task has no command that is not allowed already.",)
@@ -152,11 +151,11 @@ def _confirm(call: Call, plan: AllowedCommand, yes: str | None) -> None:
     """Raise Refused unless a person has seen the plan and agrees."""
     lines, checksum = _plan_lines(plan), checksum_of(plan)
     if yes is not None and yes != checksum:
-        raise Refused(f"The checksum of this command is {checksum}, not {yes}, so it was not allowed.", " ".join(lines))
-    if yes is None and not call.confirmed(lines, "Allow this command on this machine?"):
-        raise Refused(
-            " ".join(["Nothing was allowed.", *lines]), f"In a script: --yes {checksum} allows exactly this command."
-        )
+        wrong = f"The checksum of this command is not {yes}, so it was not allowed."
+        raise Refused(" ".join([wrong, *lines]), _AT_TERMINAL)
+    shown = [*lines, f"Checksum: {checksum}; in a script, --yes {checksum} allows exactly this command."]
+    if yes is None and not call.confirmed(shown, "Allow this command on this machine?"):
+        raise Refused(" ".join(["Nothing was allowed.", *lines]), _AT_TERMINAL)
 
 
 def _plan_lines(plan: AllowedCommand) -> list[str]:
@@ -238,6 +237,7 @@ VERB = {
         {"commands": [_COMMAND]},
         ("clawmem evaluate allow 'make test' --work boat --pin Makefile", "clawmem evaluate allow --list"),
         ("commands",),
+        person=lambda given: "" if given["list_"] or given["remove"] else "lets a program run on this machine",
     ),
     "alignment": Command(
         alignment,

@@ -50,8 +50,10 @@ def hook(call: Call, event: str, harness: str) -> Answer:
     try:
         with deadline(SECONDS):
             given = _given(call)
-            vault = _runtime(call, given).vault()
+            call.runtime = _runtime(call, harness, given)
+            vault = call.runtime.vault()
             text, message = _answer(call, vault, event, harness, given)
+            message = "; ".join((message, *call.runtime.notices()))
     except TooLate:
         outcome, message = LATE, f"it took longer than {SECONDS:g} s"
     except Exception as problem:  # noqa: BLE001 - a hook must never stop the agent
@@ -68,9 +70,10 @@ def _given(call: Call) -> HookCall:
     return read_call(source.read(_MOST_BYTES)) if source is not None else HookCall()
 
 
-def _runtime(call: Call, given: HookCall) -> Any:
-    """The runtime in the folder that the harness works in."""
-    return call.runtime.at(Path(given.folder)) if given.folder else call.runtime
+def _runtime(call: Call, harness: str, given: HookCall) -> Any:
+    """The runtime of the harness's agent in the folder that it works in."""
+    here = call.runtime.at(Path(given.folder)) if given.folder else call.runtime
+    return here.nearest().renewed(harness)
 
 
 def _answer(call: Call, vault: Vault, event: str, harness: str, given: HookCall) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clawmem.bridge.worker import VaultReport, VectorReport, WorkerOptions, embed_missing, work_on, work_once
-from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput, NotPermitted
+from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.hub import operator
@@ -42,7 +42,6 @@ def init(
     """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing.
     URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files. A database where
     everybody may create objects in the schema public is refused, unless --close-public takes that right away."""
-    _check_operator(call)
     address, reviewed = hub_address(url), _chosen_review(review, no_review)
 
     def act(hub: HubConnection) -> tuple[tuple[str, ...], list[str], bool, bool]:
@@ -70,7 +69,7 @@ def org(
     call: Call, action: str, name: str, title: str | None, hub: str | None, *, review: bool, no_review: bool
 ) -> Answer:
     """Add an organisation, or change its title and whether promotions wait for a person. What is not named stays."""
-    _check_operator(call, (_ADD, action))
+    _check_words((_ADD, action))
     reviewed = _chosen_review(review, no_review)
 
     def act(connection: HubConnection) -> tuple[bool, bool]:
@@ -103,7 +102,7 @@ def vault(
 ) -> Answer:
     """Add a vault that workers take in, or remove one with all its rows. ADDRESS is the full URL of its git remote, or
     its folder on the machine of the worker; to remove, also its id. Members of the scope read everything in it."""
-    _check_operator(call, (_ADD_OR_REMOVE, action), (_KIND, kind))
+    _check_words((_ADD_OR_REMOVE, action), (_KIND, kind))
     if action == "add":
         return _add_vault(call, address, scope, kind, of_org, hub)
 
@@ -157,7 +156,7 @@ def user(
     """Add a login role of PostgreSQL that reads a scope, or revoke it. To add it again replaces its rights in the
     scope. One role is of one organisation. A revocation
     holds at once. CLAWMEM_HUB_USER_PASSWORD sets the role's password. With --worker, the role takes vaults in."""
-    _check_operator(call, (_ADD_OR_REVOKE, action), *((_MAY, one) for one in may or ()))
+    _check_words((_ADD_OR_REVOKE, action), *((_MAY, one) for one in may or ()))
     if action == "revoke":
         return _revoke(call, name, scope, of_org, hub)
     password = call.runtime.environment.get(_PASSWORD)
@@ -363,17 +362,11 @@ def state(call: Call, address: str, at: str | None, of_org: str | None, hub: str
     return Answer({"head": head, "facts": facts}, Table(("fact", "status", "entity", "claim"), rows), talk=talk)
 
 
-def _check_operator(call: Call, *chosen: tuple[Parameter, str | None]) -> None:
-    """Raise NotPermitted for an agent, as who reads what in an organisation is for people to say, and InvalidInput for
-    a word that a parameter does not take."""
+def _check_words(*chosen: tuple[Parameter, str | None]) -> None:
+    """Raise InvalidInput for a word that a parameter does not take."""
     for one, word in chosen:
         if word is not None and word not in one.choices:
             raise InvalidInput(f"'{word}' is not one of {', '.join(one.choices)}.", one.about)
-    if call.runtime.caller().agent is not None:
-        raise NotPermitted(
-            "The operator of a hub decides who reads what, so only a person may do this.",
-            "A person runs the command without --agent and CLAWMEM_AGENT.",
-        )
 
 
 def _named_vault(call: Call, connection: HubConnection, org: str, named: str) -> tuple[str, str, str]:
@@ -434,6 +427,7 @@ _FACT = {
     "record": {str: object},
 }  # fmt: skip
 
+_DECIDES = "decides who reads what"
 VERB = {
     "init": Command(
         init,
@@ -447,6 +441,7 @@ VERB = {
         ),
         {"applied": [str], "migration": int, "vectors": bool, "added": (str, None), "closed": [str]},
         ("clawmem hub init - --org acme",),
+        person=_DECIDES,
     ),
     "org": Command(
         org,
@@ -460,6 +455,7 @@ VERB = {
         ),
         {"org": str, "added": bool, "review": bool},
         ("clawmem hub org add acme --review",),
+        person=_DECIDES,
     ),
     "vault": Command(
         vault,
@@ -474,6 +470,7 @@ VERB = {
         ),
         {"vault": str, "address": str, "emptied": int, "new_scope": (str, None), "removed_scopes": [str]},
         ("clawmem hub vault add ~/.clawmem --scope team-a",),
+        person=_DECIDES,
     ),
     "user": Command(
         user,
@@ -490,6 +487,7 @@ VERB = {
         ),
         {"user": str, "scopes": [str], "made": bool},
         ("clawmem hub user add ann --scope team-a --may promote", "clawmem hub user revoke ann"),
+        person=_DECIDES,
     ),
     "worker": Command(
         worker,

@@ -107,6 +107,7 @@ def ingest(
         None if since is None else begin_instant(parse_start(since, call.runtime.now())),
         project and check_statement(project, "project"),
     )
+    call.runtime.takes_in = True
     done = _followed(call, file, wish) if follow else _read(call, file, wish)
     data = {
         "format": ", ".join(done.formats) or "none",

@@ -62,6 +62,11 @@ VERB = {
     "show": show_command(LESSON),
     "search": search_command(LESSON, "lessons"),
     "accept": Command(
-        accept, (FACT, REASON), REVISED, ("clawmem lesson accept fact_lesson --reason 'seen it twice'",), ("facts",)
+        accept,
+        (FACT, REASON),
+        REVISED,
+        ("clawmem lesson accept fact_lesson --reason 'seen it twice'",),
+        ("facts",),
+        person="says that a person agrees",
     ),
 }

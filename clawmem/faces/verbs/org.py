@@ -59,7 +59,7 @@ def connect(call: Call, url: str) -> Answer:
     stands for the PG variables of the environment. A folder is a vault with a work tree, on this machine or a shared
     file system; of a bare repository or a remote behind a network, connect a clone."""
     runtime = call.runtime
-    address, who = connect_organisation(runtime.vault(), runtime.caller(), url, runtime.resolved)
+    address, who = connect_organisation(runtime.vault(), url, runtime.resolved)
     data = {"address": address, "org": who.org, "name": who.name, "role": who.role}
     return Answer(data, [f"connected to {who.name} ({who.org}) at {address} as {who.role}"], is_report=True)
 
@@ -69,7 +69,7 @@ def disconnect(call: Call, retract: bool) -> Answer:
 
     Facts that were pulled stay, labelled; with --retract, they are retracted in one commit."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    had = disconnect_organisation(vault, caller)
+    had = disconnect_organisation(vault)
     retracted, commit = retract_copies(vault, caller) if retract else ((), None)
     lines = ["disconnected" if had else "the vault was connected to no organisation"]
     lines += [f"retracted {counted(len(retracted), 'pulled fact')}"] if retract else []
@@ -203,7 +203,7 @@ def review(call: Call, action: str, promotion: str | None, status: str, reason: 
     if promotion is None or not (promotion.isascii() and promotion.isdigit()) or len(promotion) > _DIGITS:
         raise InvalidInput("Name a promotion by its number.", "`clawmem org review` lists them.")
     number = int(promotion)
-    decided = decide(vault, call.runtime.caller(), number, action == APPROVE, reason)
+    decided = decide(vault, number, action == APPROVE, reason)
     return Answer({"promotion": number, "status": decided}, [f"promotion {number} is {_DECIDED[decided]}"])
 
 
@@ -304,12 +304,14 @@ VERB = {
         ),
         {"address": str, "org": str, "name": str, "role": str},
         ("clawmem org connect postgresql://ana@hub.example/clawmem", "clawmem org connect ~/acme"),
+        person="decides which data leaves this machine",
     ),
     "disconnect": Command(
         disconnect,
         (Parameter("retract", "Retract the facts that were pulled.", ("--retract",), bool, False),),
         {"disconnected": bool, "retracted": [str], "commit": (str, None)},
         ("clawmem org disconnect",),
+        person="decides which data leaves this machine",
     ),
     "status": Command(
         status,
@@ -410,5 +412,6 @@ VERB = {
         ),
         ("clawmem org review", "clawmem org review approve 12"),
         ("promotions",),
+        person=lambda given: "" if given["action"] == LIST else "decides for the organisation",
     ),
 }

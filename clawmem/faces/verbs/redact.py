@@ -103,4 +103,5 @@ VERB = Command(
     },
     ("clawmem redact fact_1a2b --dry-run", "clawmem redact --pattern - --yes < the-secret"),
     ("facts",),
+    person="rewrites the history",
 )

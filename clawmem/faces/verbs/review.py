@@ -78,7 +78,7 @@ def reject(call: Call, proposal: str, reason: str) -> Answer:
 def trust(call: Call, author: Sequence[str] | None, key: Sequence[str] | None, remove: bool) -> Answer:
     """Accept the commits of others on this machine: their approvals are valid, and instructions in their facts are not
     labelled. Without arguments, list the accepted authors and keys."""
-    done = trust_act(call.runtime.vault(), call.runtime.caller(), tuple(author or ()), tuple(key or ()), remove)
+    done = trust_act(call.runtime.vault(), tuple(author or ()), tuple(key or ()), remove)
     lines = [*done.accepted.authors, *(f"key {one}" for one in done.accepted.keys)]
     data = {
         "authors": list(done.accepted.authors),
@@ -241,6 +241,7 @@ VERB = {
         (Parameter("kind", "{choices}.", ("--kind",), choices=KINDS),),
         {"approved": [str], "rejected": [str], "left": int},
         ("clawmem review decide", "clawmem review decide --kind conflict"),
+        person="asks for decisions",
     ),
     "approve": Command(
         approve,
@@ -319,6 +320,7 @@ VERB = {
         {"delegations": [{"pattern": str, "agent": str, "by": str}], "kept": (str, None)},
         ("clawmem review delegate", "clawmem review delegate promotion night-clerk --entity 'projects/*'"),
         ("delegations",),
+        person=lambda given: "says who decides" if given["kind"] else "",
     ),
     "trust": Command(
         trust,
@@ -329,5 +331,6 @@ VERB = {
         ),
         {"authors": [str], "keys": [str], "outside": [{"fact": str, "stake": str}]},
         ("clawmem review trust", "clawmem review trust 'ada@example.org'"),
+        person=lambda given: "says whose word counts" if given["author"] or given["key"] else "",
     ),
 }

@@ -104,4 +104,5 @@ VERB = Command(
         "clawmem revoke --agent scout --since 2026-11-20",
     ),
     ("facts",),
+    person=lambda given: "" if given["dry_run"] else "withdraws what others said",
 )

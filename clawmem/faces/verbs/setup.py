@@ -39,9 +39,9 @@ def setup(call: Call, harness: str | None, remove: bool, listed: bool, dry_run: 
 
 def _wiring(call: Call, harness: str) -> Any:
     runtime = call.runtime
-    root = runtime.vault().root
-    vault = None if runtime.is_found_anywhere(root) and not runtime.environment.get("CLAWMEM_VAULT") else str(root)
-    return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), vault)
+    vault = runtime.vault()
+    vault.check_writable()
+    return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), str(vault.root))
 
 
 def _answer(harness: str, done: WireResult, nothing: str, dry_run: bool = False) -> Answer:

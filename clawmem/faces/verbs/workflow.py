@@ -130,6 +130,7 @@ VERB = {
         (_ID, _ADAPTER),
         {"path": str, "checksum": str},
         ("clawmem workflow allow software tickets",),
+        person="lets a program run on this machine",
     ),
     "run": Command(
         run,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused, Unreadable
+from clawmem.errors import InvalidInput, NotFound, Refused, Unreadable
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_from_event, find_fact
 from clawmem.index.tables.store import Index
@@ -84,14 +84,9 @@ def redact(
 ) -> RedactResult:
     """Remove a secret from the history and from all files beside it, then search for it everywhere.
 
-    Raise NotPermitted for an agent, NotFound if nothing contains the text, Refused for a pulled fact that is not
+    Raise NotFound if nothing contains the text, Refused for a pulled fact that is not
     retracted, and Refused or NeedsDecision if the history cannot be rewritten completely.
     """
-    if caller.agent:
-        raise NotPermitted(
-            f"The agent {caller.agent} may not rewrite history.",
-            "A person runs this, without --agent and CLAWMEM_AGENT.",
-        )
     reason = allowed(vault.settings, reason, "The reason") if reason else None
     if caller.session:
         caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))

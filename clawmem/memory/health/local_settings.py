@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from clawmem.errors import NotPermitted, Refused, StorageFailed
+from clawmem.errors import PERSON_RUNS, NotPermitted, Refused, StorageFailed
 from clawmem.memory.yaml_edit import with_value
 from clawmem.model.records.caller import Caller
 from clawmem.model.settings.local import (
@@ -70,23 +70,22 @@ def _settings_of_copy(vault: Vault) -> Settings:
     return in_force(vault.vault_settings, [own, *(one for one in machine_settings(vault) if one.origin != HERE)])
 
 
-def accept_settings(vault: Vault, caller: Caller, wanted: SettingsProposal) -> str:
+def accept_settings(vault: Vault, wanted: SettingsProposal) -> str:
     """Copy the suggested values to this machine, and record the vault as accepted. Return the name of the file.
 
-    Later changes of the suggestions have no effect. Raise NotPermitted for an agent.
+    Later changes of the suggestions have no effect.
     """
-    check_person(caller, "What a vault suggests")
     place = local_settings_file(vault)
     write_values(place, {one.key: one.suggested for one in wanted.differences}, _wait_seconds(vault))
     if not wanted.accepted:
         delete_parsed_cache(place)
         _record_acceptance(vault, accepted=True)
+        vault.is_foreign = False
     return place.name
 
 
-def withdraw_acceptance(vault: Vault, caller: Caller) -> bool:
+def withdraw_acceptance(vault: Vault) -> bool:
     """Withdraw the acceptance of the vault. Return whether it was accepted. `local.yaml` stays without effect."""
-    check_person(caller, "The acceptance of a vault")
     accepted = is_accepted(vault.git_dir, vault.environment)
     if accepted:
         _record_acceptance(vault, accepted=False)
@@ -98,8 +97,7 @@ def check_person(caller: Caller, what: str) -> None:
     if caller.agent is not None:
         does = "says who decides in review" if what.startswith("review.") else "decides which data leaves this machine"
         raise NotPermitted(
-            f"{what} {does}, so only a person may change it.",
-            "A person runs the command without --agent and CLAWMEM_AGENT.",
+            f"{what} {does}, so only a person may change it, and {caller.agent} is an agent.", PERSON_RUNS
         )
 
 

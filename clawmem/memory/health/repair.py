@@ -59,6 +59,7 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
 
 def _repair_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
     """Repair git first, because the other repairs need it."""
+    vault.check_writable()
     for one in problems:
         if one.check in (GIT_INDEX, BRANCH):
             with writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"):

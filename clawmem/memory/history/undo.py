@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted, PossiblyUnreadable, Refused
+from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted, PossiblyUnreadable, Refused
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.tables.store import Index
@@ -90,7 +90,7 @@ def _refuse_decisions(read: Callable[[str], bytes | None], plan: UndoPlan, agent
         if any(one.status != OPEN for one in found):
             raise NotPermitted(
                 f"This would change a decision of review ({found[0].id}), and {agent} is an agent.",
-                "A person runs the same command without --agent and CLAWMEM_AGENT.",
+                PERSON_RUNS,
             )
 
 

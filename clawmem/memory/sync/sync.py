@@ -115,6 +115,7 @@ def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProg
     """
     if caller.agent:
         check_not_read_only(vault, caller)
+    vault.check_writable()
     vault.prepare_state()
     wait = vault.settings.number("lock.wait_seconds")
     with writer_lock(vault.state / "sync.lock", wait, "sync"):

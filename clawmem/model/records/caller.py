@@ -1,9 +1,30 @@
 """The caller of an act: values that every act takes instead of reading them from the machine."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from clawmem.model.facts.ids import Entropy
 from clawmem.model.named_tuple import NamedTuple
+
+AGENT_SHELLS = {
+    "CLAUDECODE": "claude-code", "CURSOR_AGENT": "cursor", "CURSOR_EXTENSION_HOST_ROLE=agent-exec": "cursor",
+    "GEMINI_CLI": "gemini", "CODEX_THREAD_ID": "codex", "CODEX_CI": "codex", "CODEX_SANDBOX": "codex",
+    "CODEX_SANDBOX_NETWORK_DISABLED": "codex", "OPENCODE": "opencode", "OPENCLAW_SHELL": "openclaw",
+    "AI_AGENT": "agent",
+}  # fmt: skip
+"""The variables that harnesses set in the shells of their agents, some with one value, and the id of the agent."""
+AGENTS_THAT_TYPE = frozenset(("codex", "openclaw"))
+"""Agents with a tool that types into the terminal of a command that they run."""
+
+
+def agent_shell(environment: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the variable that says that this is the shell of an agent, and the agent's id; None elsewhere."""
+    for row, agent in AGENT_SHELLS.items():
+        name, _, value = row.partition("=")
+        found = environment.get(name)
+        if found and value in ("", found):
+            return name, agent
+    return None
 
 
 class Caller(NamedTuple):

@@ -349,6 +349,7 @@ def transaction(
         raise Refused(
             "A past version of the vault cannot be changed.", "`clawmem undo` reverts a change with a new commit."
         )
+    vault.check_writable()
     if vault.settings.unread is not None:
         raise vault.settings.unread  # the settings may forbid this write
     vault.prepare_state()

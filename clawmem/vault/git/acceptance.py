@@ -4,7 +4,8 @@ Settings with effects outside the vault, and git configuration that runs a progr
 vault that clawmem created or restored here is accepted. A copied, unpacked or cloned vault is not, until the user runs
 `clawmem config trust`. The record contains the real path and the inode of the git folder, and a token that is stored in
 it. So a copy at another path is not accepted, and neither is another folder at the same path, even if it gets the same
-inode.
+inode. A folder that was renamed or moved on its disk is still accepted, if nothing is at its former path. A repository
+or an archive cannot carry the record, because it is outside of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from clawmem.errors import Refused
 from clawmem.vault.disk import Disk
+from clawmem.vault.git.refs import git_dir_of
 
 RECORD = "vaults.json"
 STATE, TOKEN = "clawmem", "accepted"
@@ -39,8 +42,30 @@ def user_folder(environment: Mapping[str, str]) -> Path:
 
 def is_accepted(git_dir: Path, environment: Mapping[str, str]) -> bool:
     """Return whether the user accepted the vault of this git folder here, or clawmem created it here."""
-    entry = _records(environment).get(_key(git_dir))
-    return isinstance(entry, dict) and entry == _fingerprint(git_dir)
+    found = _fingerprint(git_dir)
+    if found is None:
+        return False
+    records = _records(environment)
+    entry = records.get(_key(git_dir))
+    moved = (path for path, record in records.items() if record == found and not os.path.lexists(path))
+    return entry == found or next(moved, None) is not None
+
+
+def is_own_vault(root: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether the user accepted the vault in this folder here, or clawmem created it here.
+
+    A `.git` that leads to the git folder of another work tree makes a folder no vault of the user."""
+    git_dir = git_dir_of(root)
+    if git_dir is None or not is_accepted(git_dir, environment):
+        return False
+    try:
+        if (root / ".git").is_symlink() or git_dir != root / ".git":
+            from clawmem.vault.git.folder import check_work_tree  # few vaults have their git folder elsewhere
+
+            check_work_tree(root, git_dir)
+    except (Refused, OSError):
+        return False
+    return True
 
 
 def accept(git_dir: Path, environment: Mapping[str, str]) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from clawmem.vault.git.config import ConfigEntry
     from clawmem.vault.git.view import RepositoryView
 
+USER_CONFIG = "GIT_CONFIG_GLOBAL"
+"""It names the user's configuration file. A relative path would be a file of the vault, so it is not used."""
 # These override user settings that would change what clawmem stores, or run a program.
 _OVERRIDES = (
     "core.hooksPath=/dev/null",
@@ -43,7 +45,9 @@ _OVERRIDES = (
     "maintenance.auto=false",
     "advice.detachedHead=false",
 )
-_KEPT = frozenset(("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_EXEC_PATH"))
+_KEPT = frozenset(("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_EXEC_PATH", USER_CONFIG))
+AUTHOR_VARIABLES = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL")
+"""They say who the person is. Only the question for that sees them, because a commit has the author that made it."""
 # git before 2.32 does not know GIT_CONFIG_GLOBAL.
 _WITHOUT_USER_CONFIG = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -66,6 +70,8 @@ _PIPE_BYTES = 16_384
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for git: the caller's, without GIT_ variables that could redirect it or make it prompt."""
     clean = {key: value for key, value in environment.items() if not key.startswith("GIT_") or key in _KEPT}
+    if not os.path.isabs(clean.get(USER_CONFIG, "/")):  # noqa: PTH117
+        del clean[USER_CONFIG]
     clean.update(GIT_TERMINAL_PROMPT="0", GIT_OPTIONAL_LOCKS="0", GIT_EDITOR="true", LC_ALL="C")
     return clean
 
@@ -80,6 +86,7 @@ class Git:
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self.root = root
         self.environment = clean_environment(environment)
+        self.author_variables = {name: environment[name] for name in AUTHOR_VARIABLES if name in environment}
         self.inherited_descriptors: tuple[int, ...] = ()
         self._user_config = False
         self._mark: tuple[int, int, int] | None = None
@@ -112,7 +119,8 @@ class Git:
             )
             return {**self.environment, **limits}
         own = _WITHOUT_USER_CONFIG if _is_own(self.root, git_dir) else {}
-        return {**own, **self.environment, **self._hidden_config(git_dir)}
+        nobodys = {USER_CONFIG: own[USER_CONFIG]} if own else {}
+        return {**own, **self.environment, **nobodys, **self._hidden_config(git_dir)}
 
     def is_accepted(self) -> bool:
         """Return whether the repository's own configuration was accepted on this machine, or clawmem created it

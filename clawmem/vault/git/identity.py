@@ -16,7 +16,7 @@ from clawmem.errors import ClawmemError
 from clawmem.model.records.change import Author
 from clawmem.vault.disk import read_regular_file
 from clawmem.vault.git.config import CONFIG, parse_simple_config
-from clawmem.vault.git.git import Git
+from clawmem.vault.git.git import AUTHOR_VARIABLES, USER_CONFIG, Git
 from clawmem.vault.git.refs import common_dir_of, git_dir_of
 
 _QUESTION = ("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
@@ -37,7 +37,7 @@ class IdentityQuestion:
         self._process: subprocess.Popen[bytes] | None = None
         if self._answer is None:
             with git.with_user_config():
-                self._process = git.start(*_QUESTION)
+                self._process = git.start(*_QUESTION, variables=git.author_variables)
 
     def answer(self) -> Author | None:
         """Wait for git if it was asked, and return the identity, or None if git is configured with none."""
@@ -65,8 +65,11 @@ def identity_in_files(git: Git) -> Author | None:
             values |= found
     except (ClawmemError, OSError):
         return None
-    name = values.get("author.name", values.get("user.name", ""))
-    email = values.get("author.email", values.get("user.email", ""))
+    own = (git.author_variables.get(name) for name in AUTHOR_VARIABLES)
+    name, email = (
+        values.get(f"author.{key}", values.get(f"user.{key}", "")) if value is None else value
+        for key, value in zip(("name", "email"), own, strict=True)
+    )
     return Author(name, email) if all(map(_is_verbatim, (name, email))) else None
 
 
@@ -81,7 +84,10 @@ def _files(root: Path, environment: Mapping[str, str]) -> list[Path] | None:
         or not _has_known_system_file(environment)
     ):
         return None
-    return [Path(_SYSTEM_FILE), Path(base) / "git" / CONFIG, Path(home) / ".gitconfig", common_dir_of(git_dir) / CONFIG]
+    users = [Path(base) / "git" / CONFIG, Path(home) / ".gitconfig"]
+    if USER_CONFIG in environment:
+        users = [Path(environment[USER_CONFIG])]
+    return [Path(_SYSTEM_FILE), *users, common_dir_of(git_dir) / CONFIG]
 
 
 def _has_known_system_file(environment: Mapping[str, str]) -> bool:

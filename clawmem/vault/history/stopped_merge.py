@@ -40,6 +40,7 @@ class StoppedMerge(NamedTuple):
 @contextmanager
 def stopped_merge(vault: Vault) -> Iterator[StoppedMerge | None]:
     """Lock the vault while a stopped merge is completed. Yields None if there is none."""
+    vault.check_writable()
     vault.prepare_state()
     _with_readable_settings(vault)
     wait = vault.settings.number("lock.wait_seconds")

@@ -232,7 +232,7 @@ def test_a_command_grades_only_after_a_person_allowed_it(
 
     assert graded()[0] == "not judged" and "is not allowed" in graded()[1]
     own_vault = Vault(vault_root, environment)
-    allow_command(own_vault, caller, plan_command(own_vault, caller, "./short.sh", work))
+    allow_command(own_vault, plan_command(own_vault, caller, "./short.sh", work))
     assert graded() == ("passed", "")
     (work / "short.sh").write_text("#!/bin/sh\nexit 0\n")
     assert graded()[0] == "not judged", "the file has changed"

@@ -1,0 +1,206 @@
+"""In the shell of an agent the agent is the caller, for every verb; what only a person may do is refused, or asked for
+on the terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from clawmem.errors import NotPermitted
+from clawmem.faces.cli.plain import plain_call
+from clawmem.faces.parts.command import Command as Verb
+from clawmem.faces.parts.command import check_person
+from clawmem.faces.verbs.table import VERBS, load
+from clawmem.model.records.caller import AGENT_SHELLS
+from clawmem.vault.git.acceptance import user_folder
+from clawmem.vault.state.allowed_commands import read_allowed
+from clawmem.vault.vault import Vault
+from tests.answers import clawmem_calls
+from tests.at_terminal import at_terminal
+from tests.conftest import Command
+
+# What the real programs set for the commands that their agents run, as far as it can say who runs a command.
+SHELLS = {
+    "claude-code": {"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-330_agent"},
+    "codex": {"CODEX_CI": "1", "CODEX_THREAD_ID": "01a20a3a-9c8e-7802-90f0-99d5b8cd236b"},
+    "gemini": {"GEMINI_CLI": "1", "GIT_CONFIG_GLOBAL": "/dev/null"},
+    "cursor": {"CURSOR_AGENT": "1"},
+    "opencode": {"OPENCODE": "1", "AGENT": "1"},
+    "openclaw": {"OPENCLAW_SHELL": "exec"},
+}
+OF_PERSONS = {
+    "claim confirm", "config trust", "dashboard", "evaluate allow", "hub init", "hub org", "hub user", "hub vault",
+    "lesson accept", "org connect", "org disconnect", "org review", "redact", "review decide", "review delegate",
+    "review trust", "revoke", "workflow allow",
+}  # fmt: skip
+
+
+def commands() -> Iterator[tuple[str, Verb]]:
+    """Every command of the table by its whole name."""
+    for name in VERBS:
+        verb = load(name)
+        if isinstance(verb, Verb):
+            yield name, verb
+        else:
+            yield from ((f"{name} {word}", command) for word, command in verb.items())
+
+
+def calls_of_persons(command: Verb, name: str) -> Iterator[list[str]]:
+    """The examples of a command that only a person may run."""
+    for words in (words for example in command.examples for words in clawmem_calls(example)):
+        call = plain_call(words)
+        try:
+            check_person(command, name, call[1] if call else {}, "somebody")
+        except NotPermitted:
+            yield words
+
+
+def test_the_table_says_what_only_a_person_may_do() -> None:
+    assert {name for name, command in commands() if command.person} == OF_PERSONS
+    for name, command in commands():
+        assert not command.person or list(calls_of_persons(command, name)), f"{name} has no example that a person runs"
+
+
+@pytest.mark.parametrize("harness", SHELLS)
+def test_every_command_of_a_person_is_refused_in_the_shell_of(
+    harness: str, clawmem: Command, vault: Vault, environment: dict[str, str]
+) -> None:
+    before = vault.head(), sorted(user_folder(environment).rglob("*"))
+    for name, command in commands():
+        for words in calls_of_persons(command, name) if command.person else ():
+            done = clawmem(*words, given="the-secret", env=SHELLS[harness])
+            told = f"`clawmem {name}` "
+            assert (done.code, done.err.count(told)) == (1, 1), (words, done)
+            assert f"only a person may run it, and {harness} is an agent" in done.err
+            assert "in a terminal of their own" in done.err and "a shell of" in done.err
+    assert (vault.head(), sorted(user_folder(environment).rglob("*"))) == before
+
+
+@pytest.mark.parametrize("row", AGENT_SHELLS)
+def test_each_variable_says_who_the_caller_is(row: str, clawmem: Command) -> None:
+    name, _, value = row.partition("=")
+    (fact,) = clawmem("remember", "The boat is blue.", "--json", env={name: value or "1"}).data["facts"]
+    assert (fact["trust"], fact["agent"]) == ("agent", AGENT_SHELLS[row])
+
+
+def test_a_variable_with_another_value_or_none_says_nothing(clawmem: Command) -> None:
+    env = {"CURSOR_EXTENSION_HOST_ROLE": "user", "CLAUDECODE": ""}
+    (fact,) = clawmem("remember", "The boat is blue.", "--json", env=env).data["facts"]
+    assert fact.get("trust") in (None, "user") and not fact.get("agent")
+
+
+@pytest.mark.parametrize("harness", SHELLS)
+def test_the_agent_is_not_the_person_in_the_shell_of(
+    harness: str, clawmem: Command, vault: Vault, environment: dict[str, str], tmp_path: Path
+) -> None:
+    said = clawmem("remember", "The key is under the mat.", "--json").data["facts"][0]["id"]
+    lesson = clawmem("lesson", "add", "Look twice.", "--json", "--agent", "bot").data["facts"][0]["id"]
+    other = clawmem("remember", "The boat has two masts.", "--json").data["facts"][0]["id"]
+    assert clawmem("retract", other, "--agent", "bot").code == 0
+    (proposal,) = (one["id"] for one in clawmem("review", "list", "--json").data["proposals"])
+    clawmem("task", "add", "Paint the boat")
+    settings = clawmem("config", "list", "--json").data
+
+    def run(*words: str, given: str | None = None) -> tuple[int, str]:
+        done = clawmem(*words, given=given, env=SHELLS[harness])
+        return done.code, done.out + done.err
+
+    taken = [
+        run("remember", "The boat is blue."),
+        run("decision", "add", "We paint in May.", "--why", "it is dry"),
+        run("lesson", "add", "Sand it first."),
+        run("guardrail", "add", "Never sail at night.", "--why", "rocks"),
+        run("retract", said),
+    ]
+    assert [code for code, _ in taken] == [0] * 5, taken
+    assert all(any(word in told for word in ("agent, unreviewed", "waits")) for _, told in taken), taken
+    log = subprocess.run(
+        ["git", "log", "-4", "--format=%an"], cwd=vault.root, env=environment, capture_output=True, text=True
+    )
+    assert set(log.stdout.split()) == {harness}
+    head = vault.head()
+    refused = [
+        ("review", "approve", proposal), ("review", "reject", proposal, "--reason", "x"), ("review", "decide"),
+        ("review", "trust", "*"), ("review", "delegate", "promotion", harness), ("config", "trust", "--yes"),
+        ("config", "set", "llm.model", "openai/x"), ("config", "set", "llm.model", "openai/x", "--user"),
+        ("config", "set", "sync.remote", "origin"), ("config", "set", "review.signed", "true"),
+        ("config", "set", f"agents.{harness}.verbs", "remember"), ("org", "connect", str(tmp_path)),
+        ("org", "disconnect"), ("evaluate", "allow", "true"), ("evaluate", "allow", "true", "--yes", "0" * 16),
+        ("dashboard", "--no-open"), ("redact", "--pattern", "the mat", "--yes"), ("revoke", "--source", "user"),
+        ("claim", "confirm", said), ("lesson", "accept", lesson), ("task", "close", "paint-the-boat"),
+        ("workflow", "allow", "software", "tickets"),
+    ]  # fmt: skip
+    assert len(taken) + len(refused) == 27
+    for words in refused:
+        code, told = run(*words)
+        assert (code == 1 and "in a terminal" in told) or "a shell of" in told, (words, code, told)
+    assert vault.head() == head
+    assert clawmem("config", "list", "--json").data == settings
+    assert read_allowed(Vault(vault.root, environment)) == ()
+    assert not (user_folder(environment) / "settings.yaml").exists()
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
+def test_a_person_in_such_a_shell_answers_one_question(
+    vault: Vault, environment: dict[str, str], clawmem: Command, typed: str, code: int
+) -> None:
+    clawmem("remember", "The key is under the mat.")
+    shell = {**environment, **SHELLS["claude-code"]}
+    with at_terminal(("review", "trust", "ada@example.org"), vault.root, shell) as terminal:
+        terminal.until("is for the person, not for claude-code. Are you the person? [y/N] ")
+        terminal.press(typed)
+        assert terminal.ended() == code, terminal.shown
+        assert terminal.shown.count("[y/N]") == 1
+    assert clawmem("review", "trust", "--json").data["authors"] == (["ada@example.org"] if code == 0 else [])
+
+
+def test_what_an_agent_lacks_a_right_for_is_asked_for_as_well(vault: Vault, environment: dict[str, str]) -> None:
+    shell = {**environment, **SHELLS["cursor"]}
+    with at_terminal(("config", "set", "defaults.limit", "7"), vault.root, shell) as terminal:
+        terminal.until("[y/N] ")
+        terminal.press("y\n")
+        assert terminal.ended() == 0, terminal.shown
+    assert "Ada Person" in subprocess.run(
+        ["git", "log", "-1", "--format=%an"], cwd=vault.root, env=environment, capture_output=True, text=True
+    ).stdout  # fmt: skip
+
+
+@pytest.mark.parametrize("harness", ["codex", "openclaw"])
+def test_a_terminal_that_the_agent_types_into_is_not_asked(
+    vault: Vault, environment: dict[str, str], harness: str
+) -> None:
+    with at_terminal(("review", "trust", "*"), vault.root, {**environment, **SHELLS[harness]}) as terminal:
+        assert terminal.ended() == 1
+        assert "[y/N]" not in terminal.shown and "it has none in which only a person types" in terminal.shown
+
+
+def test_a_terminal_that_was_opened_from_the_agents_shell_is_asked(vault: Vault, environment: dict[str, str]) -> None:
+    """An editor that was started there, for example: its terminals have the variables, and a person types in them."""
+    shell = {**environment, **SHELLS["codex"]}
+    opener = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
+    command = [sys.executable, "-c", opener, sys.executable, "-m", "clawmem", "review", "trust", "ada@example.org"]
+    with subprocess.Popen(
+        command, cwd=vault.root, env=shell, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdin and process.stdout
+        shown = b""
+        while b"[y/N] " not in shown and (piece := os.read(process.stdout.fileno(), 4096)):
+            shown += piece
+        process.stdin.write(b"y\n")
+        process.stdin.flush()
+        rest = process.stdout.read()
+        assert process.wait(60) == 0, (shown, rest)
+
+
+def test_who_is_named_is_who_is_named(clawmem: Command, vault: Vault, environment: Mapping[str, str]) -> None:
+    """CLAWMEM_AGENT says more than the shell, and --agent is never asked whether it is a person."""
+    env = {**SHELLS["claude-code"], "CLAWMEM_AGENT": "night-clerk"}
+    (fact,) = clawmem("remember", "The boat is blue.", "--json", env=env).data["facts"]
+    assert fact["agent"] == "night-clerk"
+    with at_terminal(("review", "trust", "*", "--agent", "bot"), vault.root, {**environment, **env}) as terminal:
+        assert terminal.ended() == 1 and "[y/N]" not in terminal.shown
