@@ -116,7 +116,7 @@ question=$(id prop)
 did 'A command of a task does not run before a person allowed it: the evaluation escalates.'
 run 1 clawmem evaluate allow ./check.sh --agent coder
 run 1 clawmem evaluate allow ./check.sh
-run 0 clawmem evaluate allow ./check.sh --yes "$(printf '%s\n' "$out" | sed -n 's/.*--yes \([0-9a-f]*\).*/\1/p')"
+run 0 sh -c 'echo y | "$0" -c "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)" clawmem evaluate allow ./check.sh' "$(command -v python3)"
 saw 'An agent may not allow it. Ada has seen what would run, and allows it on this machine.'
 run 1 clawmem evaluate print-the-timetable
 says 'refuted  The departures are in order'
