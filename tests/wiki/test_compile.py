@@ -334,6 +334,20 @@ def test_a_fact_that_is_used_is_not_stale(vault: Vault, caller: Caller) -> None:
     assert "In doubt" in page(vault, BOAT)
 
 
+def test_a_fact_that_a_person_files_elsewhere_leaves_the_page_of_its_old_entity(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "The boat is red.", JANE)
+    add(vault, caller, "The boat is 9 m long.", BOAT)
+    build_wiki(vault, caller)
+    here, there = (vault.root / "life" / name / "items.json" for name in (JANE, BOAT))
+    staying, moved = json.loads(here.read_text())
+    here.write_text(json.dumps([staying]))
+    there.write_text(json.dumps([*json.loads(there.read_text()), moved]))
+    assert not build_wiki(vault, caller).full
+    assert "The boat is red." not in page(vault, JANE) and "Jane prefers tea." in page(vault, JANE)
+    assert "The boat is red." in page(vault, BOAT)
+
+
 def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller, clawmem: Command) -> None:
     add(vault, caller, "The boat is red.", BOAT, tags=["sea"])
     add(vault, caller, "Jane prefers tea.")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.errors import InvalidInput, NotFound, NotPermitted, SecretFound
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused, SecretFound
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
@@ -310,3 +310,28 @@ def test_large_batches_are_written_in_parts(
     assert [kept.fact.fact for kept in done.facts] == [draft.fact.fact for draft in drafts]
     assert clawmem("log", "--limit", "20").out.count("remember(") == 9
     assert len((vault.git_dir / "logs/refs/heads/main").read_text().splitlines()) - before > 1
+
+
+def test_the_same_statement_twice_in_a_batch_is_one_fact(vault: Vault, caller: Caller) -> None:
+    drafts = [
+        draft_from_record({"fact": text, "entity": "projects/boat"}, caller.now)
+        for text in ("The boat is red.", "The boat is 9 m long.", "The boat is red.")
+    ]
+    done = remember(vault, drafts, caller)
+    assert [one.outcome for one in done.facts][:2] == ["added", "added"]
+    assert done.facts[2].outcome != "added" and done.facts[2].fact.id == done.facts[0].fact.id
+    assert [fact.fact for fact in _on_disk(vault, "projects/boat")] == ["The boat is red.", "The boat is 9 m long."]
+
+
+def test_the_daily_limit_of_lessons_is_the_learners_own(vault: Vault, caller: Caller) -> None:
+    path = vault.root / "clawmem.yaml"
+    path.write_text(path.read_text() + "agents:\n  ada:\n    type: learner\n    lessons_per_day: 1\n")
+    lessons = [
+        draft_from_record({"fact": text, "category": "lesson", "entity": "@ada/areas/general"}, caller.now)
+        for text in ("Test first.", "Read the log.")
+    ]
+    with pytest.raises(Refused, match="may store 1 lesson a day"):
+        remember(vault, lessons, caller._replace(agent="ada"))
+    assert [one.outcome for one in remember(vault, lessons[:1], caller._replace(agent="ada")).facts] == ["added"]
+    shared = [draft._replace(entity="projects/boat") for draft in lessons]
+    assert [one.outcome for one in remember(vault, shared, caller).facts] == ["added", "added"]

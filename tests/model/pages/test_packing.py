@@ -201,3 +201,20 @@ def test_room_that_is_left_goes_to_a_longer_fact_of_the_second_half() -> None:
     assert kept(*first, _unit(3, 20), _unit(4, 20, 5)) == [1, 2, 4, 9]
     assert kept(*first, _unit(3, 20, 6), _unit(4, 20, 5)) == [1, 2, 3, 4]
     assert kept(_unit(1, 15), _unit(2, 20), _unit(3, 20)) == [1, 2, 3]
+
+
+def test_the_first_line_of_an_assured_section_has_its_room() -> None:
+    """Also where a section of an earlier turn could fill the budget."""
+    many = _section(HOT_FACTS, [_unit(n, 20) for n in range(1, 21)], turn=1)
+    late = _section(WARM_FACTS, [_unit(30, 60), _unit(31, 60)], turn=2)
+    assert [unit.key for unit in pack(DAY, [many, late], 200).sections[1].units] == []
+    packed = pack(DAY, [many, late._replace(assured=True)], 200)
+    assert [unit.key for unit in packed.sections[1].units] == [30]
+    assert packed.sections[0].units
+
+
+def test_a_section_with_a_share_gets_what_the_others_leave() -> None:
+    few = _section(HOT_FACTS, [_unit(1, 20)], turn=1)
+    many = _section(WARM_FACTS, [_unit(n, 20) for n in range(2, 40)], share=0.2, turn=2)
+    packed = pack(DAY, [few, many], 400)
+    assert sum(unit.tokens for unit in packed.sections[1].units) > 0.7 * 400
