@@ -32,6 +32,8 @@ CASES = [
     (proposed("Dana moved."), "utility"),
     (proposed("Dana moved to Porto.", confidence=0.2), "utility"),
     (proposed("Dana is with them."), "utility"),
+    (proposed("Dana Lopez is with them.", subject="Dana Lopez"), "utility"),
+    (proposed("Dana paints boats."), ""),
     (proposed("Dana is cooking soup right now."), "durability"),
     (proposed("Dana moved to Porto.", trust="external"), "trust"),
 ]
