@@ -12,7 +12,8 @@ from clawmem.model.facts.draft import LINKED_BY_HAND
 
 def link(call: Call, fact: str, target: str, kind: str, reason: str | None, instead: str | None) -> Answer:
     """The link is stored in the first fact, with its reason and date. A `depends_on` link makes the target a premise of
-    the fact: if it changes, the fact is in doubt until somebody confirms it or links it to another premise."""
+    the fact: if it changes, the fact is in doubt until somebody confirms it or links it to another premise. A
+    `contradicts` link between two current facts asks a person which of them is true (`review`)."""
     caller = call.runtime.caller()
     return revised(act(call.runtime.vault(), fact, kind, target, caller, check_reason(reason), instead))
 

@@ -17,6 +17,7 @@ from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.language.text import one_line, visible
+from clawmem.model.lifecycle.chain import replaced_facts
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.vault.vault import Vault
 
@@ -105,6 +106,9 @@ def _lines(result: WhyResult) -> Iterator[str]:
             here = "  <- this fact" if link.fact.id == result.fact.id else ""
             yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
             yield f"     {_by(link)}"
+            later = [one.fact.id for one in result.chain if link.fact.id in replaced_facts(one.fact)]
+            if len(later) > 1:
+                yield f"     replaced more than once: {', '.join(later)}"
     yield ""
     yield "history  none of it is here" if result.begins and not result.history else "history, oldest first"
     for entry in result.history:

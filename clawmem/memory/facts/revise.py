@@ -7,20 +7,22 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
-from clawmem.index.search.lookup import PlacedFact, TakenIds, resolve_id
+from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
-from clawmem.memory.facts.rival_values import RivalValueFinder
+from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_scope_right
 from clawmem.memory.review.conflicts import with_questions_of_person
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason, quarantine_reason, with_proposal_id
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
+from clawmem.model.facts.catalog import ASK
 from clawmem.model.facts.draft import Draft, check_link_kind
 from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.reach import is_workflow
+from clawmem.model.facts.settling import Settlement
 from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
@@ -189,7 +191,8 @@ def link(
 ) -> ReviseResult:
     """Link one fact to another; `instead` is the target of a link of this type that the new one replaces.
 
-    The link types `supersedes` and `merges` have their own verbs."""
+    The link types `supersedes` and `merges` have their own verbs. A link that says that two current facts contradict
+    each other asks a person which of them is true, in the same commit."""
     check_link_kind(kind)
     with writing(vault, caller, "link") as work:
         placed = _found(work, reference)
@@ -211,11 +214,30 @@ def link(
         words = f"{linked.id} {kind} {other}" + (f", not {former}" if former else "")
         words += f" (because: {reason})" if reason else ""
         writes = items_write(placed.entity, with_fact(facts, linked))
-        commits = work.commit([fact_change(caller, "link", placed.entity, words, writes, [linked])])
+        change = fact_change(caller, "link", placed.entity, words, writes, [linked])
+        asked = _contradiction(work, PlacedFact(linked, placed.entity), other) if kind == "contradicts" else None
+        commits = work.commit([with_question(change, asked) if asked else change])
         marked = {one.fact.id: one.fact for one in work.marked}
         others = tuple(one for one in work.marked if one.fact.id != linked.id)
         done = (PlacedFact(marked.get(linked.id, linked), placed.entity),)
-        return ReviseResult(done, ("updated",), commits[-1], work.notices, others)
+        notices = work.notices
+        if asked and asked.proposal:
+            both = f"{linked.id} and {other} contradict each other. Both are kept until a person decides"
+            notices = (*notices, f"{both}: `clawmem review show {asked.proposal.id}`")
+        return ReviseResult(done, ("updated",), commits[-1], notices, others)
+
+
+def _contradiction(work: WriteScope, placed: PlacedFact, other: str) -> ValueConflict | None:
+    """Return the conflict between a fact and another one that a person is asked about, or None if one of them ended or
+    the question is open already."""
+    found = by_ids(work.index, [other]).get(other)
+    if found is None or not (found.fact.is_current and placed.fact.is_current):
+        return None
+    both = {placed.fact.id, other}
+    if any(both <= {target.id for target in one.targets} for one in read_proposals(work.vault, work.read).open):
+        return None
+    why = Settlement(None, ASK, "a link says that both cannot be true")
+    return ask_about(work, placed.fact, placed.entity, [found.fact], why, None)
 
 
 def _file_proposal(

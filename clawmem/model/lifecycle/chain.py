@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from clawmem.errors import NotFound
@@ -39,49 +38,39 @@ def end_of_chain(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
 
 
 def chain_of(fact_id: str, by_id: Mapping[str, Fact]) -> tuple[Fact, ...]:
-    """Return every fact of the chain that leads to this one's end, oldest first, each before its successor."""
-    last = end_of_chain(fact_id, by_id)
-    before = _predecessors(by_id)
-    depth = {last.id: 0}
-    queue = [last.id]
-    for current in queue:
-        for fact in before.get(current, ()):
-            if fact.id not in depth:
-                depth[fact.id] = depth[current] + 1
-                queue.append(fact.id)
-    return tuple(_oldest_first([by_id[each] for each in queue], depth))
+    """Return every fact of the chain that this one is in, oldest first, each before its successors.
+
+    Where several facts replaced one, as after a merge of two clones, each of these branches is there."""
+    steps = {(old, new.id) for new in by_id.values() for old in replaced_facts(new) if old in by_id}
+    steps |= {(old.id, old.superseded_by) for old in by_id.values() if old.superseded_by and old.superseded_by in by_id}
+    near: dict[str, set[str]] = {}
+    for old, new in steps:
+        near.setdefault(old, set()).add(new)
+        near.setdefault(new, set()).add(old)
+    queue = dict.fromkeys([_known(fact_id, by_id).id])
+    waiting = [fact_id]
+    for current in waiting:
+        waiting += [each for each in near.get(current, ()) if each not in queue]
+        queue.update(dict.fromkeys(near.get(current, ())))
+    return tuple(_oldest_first([by_id[each] for each in queue], steps))
 
 
-def _oldest_first(facts: list[Fact], depth: Mapping[str, int]) -> Iterator[Fact]:
-    """Yield facts by recording time, but never a successor before what it replaced, even if clocks were wrong."""
-    by_id = {fact.id: fact for fact in facts}
-    into = {fact.id: fact.superseded_by for fact in facts if _steps_down(fact, depth)}
-    waiting_for = dict.fromkeys(by_id, 0)
-    for target in into.values():
-        waiting_for[target or ""] += 1
-    ready = [(fact.timestamp, fact.id) for fact in facts if not waiting_for[fact.id]]
-    heapify(ready)
-    while ready:
-        _, current = heappop(ready)
-        yield by_id[current]
-        target = into.get(current)
-        if target:
-            waiting_for[target] -= 1
-            if not waiting_for[target]:
-                heappush(ready, (by_id[target].timestamp, target))
+def replaced_facts(fact: Fact) -> tuple[str, ...]:
+    """Return the ids of the facts that a fact says it replaced."""
+    return tuple(link.to for link in fact.links if link.type in REPLACING_LINKS and link.reason != CONDENSED)
 
 
-def _steps_down(fact: Fact, depth: Mapping[str, int]) -> bool:
-    """Return whether the fact's pointer leads towards the end of the chain, not back into a circle."""
-    return depth.get(fact.superseded_by or "", depth[fact.id]) < depth[fact.id]
-
-
-def _predecessors(by_id: Mapping[str, Fact]) -> dict[str, list[Fact]]:
-    before: dict[str, list[Fact]] = {}
-    for fact in by_id.values():
-        if fact.superseded_by:
-            before.setdefault(fact.superseded_by, []).append(fact)
-    return before
+def _oldest_first(facts: Iterable[Fact], steps: Iterable[tuple[str, str]]) -> Iterator[Fact]:
+    """Yield facts by recording time, but never a successor before what it replaced, even if clocks were wrong. A circle
+    begins with its oldest fact."""
+    left = {fact.id: fact for fact in sorted(facts, key=lambda one: (one.timestamp, one.id))}
+    before: dict[str, set[str]] = {fact_id: set() for fact_id in left}
+    for old, new in steps:
+        if old in left and old != new:
+            before[new].add(old)
+    while left:
+        ready = next((each for each in left if not before[each] & left.keys()), next(iter(left)))
+        yield left.pop(ready)
 
 
 def _known(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:

@@ -212,8 +212,9 @@ def test_what_is_contradicted_waits_until_the_other_is_gone(vault: Vault, caller
     one, other = keep(vault, caller, "The build decided on Oslo 1.", "The build decided on Bergen 2.")
     link(vault, one.id, "contradicts", other.id, caller)
     done = promote(vault, caller, TODAY, dry_run=True)
+    (asked,) = read_proposals(vault).open
     assert {verdict.reason for verdict in done.waiting} == {
-        f"it is in conflict with {each.id}" for each in (one, other)
+        f"it is in conflict with {each.id}, {asked.id}" for each in (one, other)
     }
     retract(vault, other.id, caller)
     assert [verdict.candidate.fact.id for verdict in promote(vault, caller, TODAY).kept] == [one.id]

@@ -7,10 +7,12 @@ import random
 import pytest
 
 from clawmem.errors import AlreadySuperseded, AmbiguousId, InvalidInput, NotFound, Refused
+from clawmem.governance.review import approve
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, merge, retract, supersede
+from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.validity import true_at
@@ -145,3 +147,18 @@ def test_a_merge_is_surer_than_its_parts(vault: Vault, caller: Caller) -> None:
     ids = [one.fact.id for one in remember(vault, parts, caller).facts]
     joint = draft_from_record({"fact": "The bicycle is old and green"}, caller.now)
     assert merge(vault, ids, joint, caller).facts[0].fact.confidence == 0.91
+
+
+def test_a_link_between_facts_that_contradict_each_other_asks_a_person_once(vault: Vault, caller: Caller) -> None:
+    first, other, ended = (_keep(vault, caller, f"The {name} pump is the main one.") for name in ("red", "blue", "old"))
+    retract(vault, ended.id, caller)
+    assert link(vault, first.id, "contradicts", ended.id, caller).notices == ()
+    done = link(vault, first.id, "contradicts", other.id, caller)
+    (asked,) = read_proposals(vault).open
+    assert asked.kind == "conflict" and {one.id for one in asked.targets} == {first.id, other.id}
+    assert any(f"`clawmem review show {asked.id}`" in one for one in done.notices)
+    assert vault.git.run("status", "--porcelain") == b"" and done.commit == vault.head().commit
+    assert link(vault, other.id, "contradicts", first.id, caller).notices == ()
+    assert len(read_proposals(vault).open) == 1
+    approve(vault, asked.id, caller, None)
+    assert sorted(one.status for one in _facts(vault).values()) == ["active", "retracted", "superseded"]

@@ -79,6 +79,20 @@ def test_the_whole_chain_is_told_from_any_of_its_facts(vault: Vault, caller: Cal
     assert [entry.op for entry in why(vault, second).history] == ["supersede", "supersede"]
 
 
+def test_every_branch_of_a_fork_is_told_from_each_of_its_facts(vault: Vault, caller: Caller) -> None:
+    """As after a merge of two clones that both corrected the fact: it points to one of the corrections."""
+    first = keep(vault, caller, "Jane lives in Oslo.")
+    second = supersede(vault, first, draft(caller, "Jane lives in Bergen."), caller).facts[0].fact.id
+    rival = keep(vault, caller, "Jane lives in Rome.", links=[{"type": "relates_to", "to": first}])
+    path = vault.root / "life/areas/people/jane/items.json"
+    path.write_text(path.read_text().replace('"relates_to"', '"supersedes"'))
+    last = supersede(vault, rival, draft(caller, "Jane lives in Paris."), caller).facts[0].fact.id
+    for each in (first, second, rival, last):
+        told = [one.fact.id for one in why(vault, each).chain]
+        assert set(told) == {first, second, rival, last} and told[0] == first
+        assert told.index(rival) < told.index(last)
+
+
 def test_a_merge_brings_all_its_sources(vault: Vault, caller: Caller) -> None:
     one, two = keep(vault, caller, "Jane has a dog."), keep(vault, caller, "Jane has a cat.")
     done = merge(vault, [one, two], draft(caller, "Jane has a dog and a cat."), caller)
