@@ -45,7 +45,7 @@ from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.event import Event, render_events
 from clawmem.model.search.passage import search_texts
 from clawmem.serving.recall.events import EventResults, find_said
-from clawmem.serving.recall.recall import LEAST_SCORE, RecallQuery, recall_in
+from clawmem.serving.recall.recall import LEAST_SCORE, RecallQuery, question_words, recall_in
 from clawmem.serving.recall.result import EVENTS, FACTS, RECALL_KINDS, EventHit, FactHit, RecallHit
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.create import create_vault
@@ -353,7 +353,8 @@ def _maker(vault: Vault, places: Sequence[str]) -> Maker:
 
 
 def _said(vault: Vault, index: Index, question: str) -> EventResults:
-    return find_said(vault, index, RecallQuery(question, _CALLER, FactFilter(), max(DEPTHS), (EVENTS,)))
+    asked = RecallQuery(question, _CALLER, FactFilter(), max(DEPTHS), (EVENTS,))
+    return find_said(vault, index, asked, question_words(index, question, with_talk=True))
 
 
 def _asking(events: Sequence[Event], found: Callable[[str], Sequence[str]]) -> Ranker:

@@ -131,8 +131,10 @@ def recall(
     if narrative:
         data = {**_data(result, user), **also, **here.data, **_texts(made)}
         return _narrated(call, here, asked, result, data, notices)
-    lines, account = _lines(result, asked, user, explain), _account(result)
-    talk = (() if limit else _weaker(result)) if lines else (_nothing(places), *_what_else(result, places, narrowed))
+    lines, account = _lines(result, result.ranking, asked, user, explain), _account(result)
+    around = [f"near: {line}" for line in _lines(result, result.nearest, asked, user, explain=False)]
+    nothing = (_nothing(places), *around, *_what_else(result, places, narrowed))
+    talk = (() if limit else _weaker(result)) if lines else nothing
     if beside and beside.hits:
         talk = talk if lines else ()
         lines += [hit_line(beside.org, one) for one in beside.hits]
@@ -163,7 +165,7 @@ def _narrated(
     heard = [one.event for one in result.heard if not one.is_order]
     told = narrated(call, here.vault, here.caller, question, facts, heard)
     user = here.vault.settings.words("user.name")
-    lines = [told.text] if told.text else _lines(result, question, user, explain=False)
+    lines = [told.text] if told.text else _lines(result, result.ranking, question, user, explain=False)
     return Answer({**data, "narrative": told.data}, lines, (*notices, *told.notices), told.exit_code)
 
 
@@ -181,7 +183,7 @@ def _places(where: Sequence[str] | None, of_facts: bool) -> tuple[str, ...]:
 
 
 def _nothing(places: Sequence[str]) -> str:
-    return "Nothing was found." if places == RECALL_KINDS else f"Nothing was found in {' and '.join(places)}."
+    return "Nothing says that." if places == RECALL_KINDS else f"Nothing in {' and '.join(places)} says that."
 
 
 def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[str]) -> list[str]:
@@ -211,6 +213,7 @@ def _data(result: RecallResult, user: str) -> dict[str, Any]:
     return {
         **records,
         "weak": result.weak,
+        "nearest": [{"kind": one.kind, "id": _id(one), "score": one.hit.score} for one in result.nearest],
         "answer_facts": [
             {"id": one.fact.id, "fact": one.fact.fact, "entity": one.entity, "score": one.score} for one in result.found
         ],
@@ -281,12 +284,12 @@ def _parts_of_score(hit: FactHit | EventHit | NoteHit) -> dict[str, Any]:
     return {"channels": channels} if len(channels) > 1 else {}
 
 
-def _lines(result: RecallResult, question: str, user: str, explain: bool) -> list[str]:
+def _lines(result: RecallResult, hits: Sequence[RecallHit], question: str, user: str, explain: bool) -> list[str]:
     words = [form for word in search_words(question) for form in forms_of(word)]
-    tiers = len({one.tier for one in result.found}) > 1
+    tiers = len({one.hit.tier for one in hits if isinstance(one.hit, FactHit)}) > 1
     quoted: set[str] = set()
     lines: list[str] = []
-    for one in result.ranking:
+    for one in hits:
         date, who = _date_and_who(one, user)
         said = _words(result, one, words, again=one.event is not None and one.event.id in quoted)
         quoted |= {one.event.id} if one.event else set()
@@ -395,6 +398,7 @@ VERB = Command(
         "notes": [_LINE],
         "summaries": [_LINE],
         "weak": int,
+        "nearest": [{"kind": str, "id": str, "score": float}],
         "answer_facts": [{"id": str, "fact": str, "entity": str, "score": float}],
         "llm_context": {"text": str, "token_count": int},
         "channels": {str: {"ran": bool, "hits": int, "why_not?": str, "unable?": {True}}},

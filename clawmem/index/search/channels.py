@@ -11,11 +11,12 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, predicates_asked
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.reach import Reach
-from clawmem.model.language.question import DaySpan, is_first_person
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import COMMON_WORDS, DaySpan, is_first_person
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.search.ranking import word_weight
+from clawmem.model.search.ranking import AskedWord, AskedWords, word_weight
 
 CANDIDATES = 200
 # The score of a fact that began in the days asked about, the best match of a time.
@@ -107,21 +108,30 @@ def keyword_channel(
     return ChannelHits({match.n: match.score for match in matches if match.n in passing})
 
 
-def word_shares(index: Index, words: Sequence[Sequence[str]], found: Collection[int]) -> dict[int, float]:
-    """Return which part of a question's words each of the found facts has, by how telling the words are.
-
-    Each word is given with its other forms.
-    """
+def weigh_words(
+    index: Index, words: Sequence[str], said: Mapping[str, int] | None = None, texts: int = 0, people: str = ""
+) -> AskedWords:
+    """Return the words of a question with how telling each is among the facts, and among the events and notes if these
+    are searched too: `texts` is their number, and `said` how many of them have each word. The names of `people` are
+    everyday words."""
+    everyday = COMMON_WORDS.union(people.split())
     (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
     most = max(_COUNTED, facts // 10)
-    shares = dict.fromkeys(found, 0.0)
-    whole = 0.0
-    for forms in words:
-        weight = word_weight(facts, index.engine.count(forms, most))
-        whole += weight
-        for n in index.engine.having(found, forms):
-            shares[n] += weight
-    return {n: share / whole for n, share in shares.items()} if whole else shares
+    found = []
+    for word in words:
+        forms = forms_of(word)
+        having = index.engine.count(forms, most) + (said or {}).get(word, 0)
+        found.append(AskedWord(word, forms, word_weight(facts + texts, having, word in everyday)))
+    return tuple(found)
+
+
+def words_had(index: Index, words: AskedWords, found: Collection[int]) -> dict[int, list[AskedWord]]:
+    """Return which words of a question each of the found facts has."""
+    had: dict[int, list[AskedWord]] = {n: [] for n in found}
+    for word in words:
+        for n in index.engine.having(found, word.forms):
+            had[n].append(word)
+    return had
 
 
 def predicate_channel(

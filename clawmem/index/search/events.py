@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import islice, repeat
 
 from clawmem.index.search.channels import ChannelHits
 from clawmem.index.tables.seals import check_event, check_note
 from clawmem.index.tables.store import Index
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan
+from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record
 from clawmem.model.search.event_ranking import (
@@ -29,6 +30,8 @@ CHEAP = 2_000
 COMMON = 0.1
 MAX_PER_SPAN = 200
 _BATCH = 500
+# Of so many of the best events with a word, the speakers are looked at.
+_SPEAKERS = 5
 
 
 class NoteLineRow(NamedTuple):
@@ -41,18 +44,23 @@ class NoteLineRow(NamedTuple):
     text: str
 
 
-def word_scores(index: Index, words: Sequence[str]) -> list[dict[int, float]]:
+def word_scores(index: Index, words: Sequence[str]) -> dict[str, dict[int, float]]:
     """Return, for each word of a question that is worth ranking, the BM25 score of every piece with a form of it."""
-    forms = [forms_of(word) for word in words]
-    kept = _worth_ranking(index, forms)
-    return [{one.n: one.score for one in index.passage_engine.search(each, PER_WORD, thorough=True)} for each in kept]
+    forms = {word: forms_of(word) for word in words}
+    kept = _worth_ranking(index, list(forms.values()))
+    search = index.passage_engine.search
+    return {
+        word: {match.n: match.score for match in search(each, PER_WORD, thorough=True)}
+        for word, each in forms.items()
+        if each in kept
+    }
 
 
-def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
     """Return the words without very common ones, which are slow to rank, if two rarer ones remain."""
     (total,) = index.database.execute("SELECT (SELECT max(n) FROM event)").fetchone()
     if (total or 0) <= CHEAP:
-        return list(forms)
+        return forms
     counted = sorted((index.passage_engine.count(each, int(total * COMMON) + 1), at) for at, each in enumerate(forms))
     unknown = sum(count == 0 for count, _ in counted)
     kept: list[int] = []
@@ -62,6 +70,16 @@ def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> list[tuple
         if len(kept) < unknown + 2 or together <= CHEAP:
             kept.append(at)
     return [forms[at] for at in sorted(kept)]
+
+
+def speakers_with(index: Index, words: Mapping[str, Mapping[int, float]]) -> list[str]:
+    """Return in normal form the speakers of the best events with each word, given the scores of their pieces.
+
+    The name of the speaker is one of the words of an event, so whoever the words name is among them.
+    """
+    best = {n // SPREAD for scores in words.values() for n in islice(scores, _SPEAKERS) if n >= 0}
+    query = "SELECT DISTINCT speaker FROM json_each(?) AS given CROSS JOIN event ON event.n = given.value"
+    return [normal(name) for (name,) in index.database.execute(query, (json.dumps(sorted(best)),)) if name]
 
 
 def passage_count(index: Index) -> int:

@@ -14,6 +14,26 @@ STOPWORDS = frozenset(
     "these they this those to too under up us very was we were what when where which while who whom whose why will "
     "with would you your".split()
 )
+# Words that nearly every sentence of another language has: they tell as little as those above, but are searched.
+_FOREIGN = frozenset(
+    "wann warum was welche welcher welches wem wen wer wie wieso wo woher wohin habe haben ist sind waren wird "
+    "der das den dem ein eine einen einem einer und oder nicht mit von vom zu zum zur im auf aus bei nach ich er "
+    "wir ihr mein meine dein seine unser quand pourquoi quel quelle quels quelles qui est les une le la et dans "
+    "avec sur mon ma mes cuándo cuando dónde donde quién quien qué cuál cómo como los las por para del al dove "
+    "quando chi cosa quale perché gli di".split()
+)
+# Words of many sentences on any subject, which tell little of what is asked.
+_EVERYDAY = frozenset(
+    "able ask asked book bring call called came come comes change changed day days different does done ever far "
+    "feel find first found gave get getting give given gives go goes going good got happen happened happens keep "
+    "keeps kind know known last later learn let like likes little live lived lives living long look lot made make "
+    "makes making many mean mention mentioned much name named names need needs new next now number often old one "
+    "ones own part people person plan planned plans put read really recent recently right said same say says see "
+    "set show since start started still sure take takes tell thing things think thought time times today told "
+    "took tried try type use used uses using want wanted wants way week well went work worked working works year "
+    "years yet heißt heisst wohnt lebt gibt macht arbeitet".split()
+)
+COMMON_WORDS = _FOREIGN | _EVERYDAY
 # A question without any of these words and without a digit names no time.
 _TIME_WORDS = frozenset(
     "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "

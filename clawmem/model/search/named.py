@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeVar
 
-from clawmem.model.language.question import STOPWORDS
+from clawmem.model.language.question import COMMON_WORDS, STOPWORDS
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import kind_of, title_of
 
-_PERSON = "person"
+PERSON = "person"
 _ASKING = ("user", "the user")
 _WORD = re.compile(r"[^\W_]+")
 Key = TypeVar("Key")
@@ -21,6 +21,15 @@ class FactPlace(NamedTuple):
 
     subject: str | None
     entity: str
+
+
+def name_words(words: Collection[str], people: Collection[str]) -> frozenset[str]:
+    """Return those of a question's search words that only name people, given the names of people in normal form.
+
+    There are none if all other words are everyday words: then the names are what is asked about.
+    """
+    found = {part for name in people for part in name.split()}.intersection(words)
+    return frozenset(found) if set(words) - found - COMMON_WORDS else frozenset()
 
 
 def named_and_others(
@@ -46,7 +55,7 @@ def named_and_others(
     def name_of_entity(entity: str) -> str | None:
         """Return the name by which the question calls an entity; a person's first name is enough."""
         title = _normal_title(entity)
-        first = _first_names(entity, title, names) if kind_of(entity) == _PERSON else []
+        first = _first_names(entity, title, names) if kind_of(entity) == PERSON else []
         return next(filter(counts, (called.get(entity, ""), title, *first)), None)
 
     named: set[Key] = set()
@@ -57,7 +66,7 @@ def named_and_others(
         if name:
             named.add(key)
             # "My mother" asks the user, and is about somebody else.
-            if name not in _ASKING and (kind_of(one.entity) == _PERSON or name.split()[0] in capitals):
+            if name not in _ASKING and (kind_of(one.entity) == PERSON or name.split()[0] in capitals):
                 persons.add(name)
     if not persons:
         return named, ()

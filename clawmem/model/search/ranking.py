@@ -17,9 +17,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 # The weights for events. They have no triple, and their words say more than a named day. The weight of vectors is for
 # questions whose words are all in one turn.
-EVENT_WEIGHTS: Mapping[str, float] = {"keyword": 1.0, "vector": 0.3, "time": 0.1}
-# The lowest score of a channel's hits: a found fact is always better than one that was not found.
-FLOOR = 0.1
+EVENT_WEIGHTS: Mapping[str, float] = {"keyword": 1.0, "vector": 0.4, "time": 0.1}
 
 # Priors are small: they decide near-ties and never lift a fact above a clearly better match.
 TIER_PRIOR: Mapping[str, float] = {"hot": 0.03, "warm": 0.015, "cold": 0.0}
@@ -32,8 +30,10 @@ OVER_SHARE = 0.6
 # How much closer to a question than the average text a text is, as a cosine: one that is about something else, at
 # most, and one that answers it in other words, at least.
 FAR, CLOSE = 0.2, 0.5
-# How many texts a vault is taken to have beside its own, when it tells how common a word is.
+# How many texts a vault is taken to have beside its own, when it tells how common a word is, and how many of them have
+# a word of everyday language.
 BACKGROUND = 100
+_EVERYDAY = 10
 # The weight of the share of a full match that a hit is, against its score relative to the best one.
 OF_SHARE = 0.3
 # How many of the best hits tell which part of the question is answered.
@@ -104,24 +104,12 @@ def _rank(fact: RankingFeatures) -> tuple[int, bool, bool, int, float]:
 
 
 def normalized(scores: Mapping[Found, float]) -> dict[Found, float]:
-    """Return one channel's scores scaled to 0.1..1, with the best at 1, or all at 1 if they are equal."""
-    if not scores:
-        return {}
-    low, high = min(scores.values()), max(scores.values())
-    if high <= low:
-        return dict.fromkeys(scores, 1.0)
-    return {name: FLOOR + (1 - FLOOR) * (value - low) / (high - low) for name, value in scores.items()}
+    """Return one channel's scores as parts of the best one, from 0 to 1; all are 1 if none is above 0.
 
-
-def normalized_share(share: float, scores: Collection[float]) -> float:
-    """Return what a share of the best score is after min-max normalization as in `normalized`.
-
-    Of two nearly equal scores, normalization makes one the lowest, so a share of the best must be compared before it.
+    No score depends on the worst hit: the last of several good hits is a good hit.
     """
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
-    if high <= low:
-        return share
-    return FLOOR + (1 - FLOOR) * (share * high - low) / (high - low)
+    best = max(scores.values(), default=0.0)
+    return {name: max(value, 0.0) / best if best > 0 else 1.0 for name, value in scores.items()}
 
 
 def close_to_best(hits: Sequence[tuple[Found, float]], least: float) -> list[Found]:
@@ -130,12 +118,14 @@ def close_to_best(hits: Sequence[tuple[Found, float]], least: float) -> list[Fou
     return [found for found, score in hits if score >= least * best]
 
 
-def word_weight(texts: int, having: int) -> float:
+def word_weight(texts: int, having: int, everyday: bool = False) -> float:
     """Return how telling a word is that `having` of so many texts have: ln(1 + (N - n + 0.5) / (n + 0.5)).
 
     This is the inverse document frequency of Robertson and Sparck Jones as Lucene has it, which is never negative. N
-    counts a hundred further texts without the word: a few texts do not tell how common a word is.
+    counts a hundred further texts: a few texts do not tell how common a word is. An `everyday` word is in ten of them,
+    any other word in none.
     """
+    having += _EVERYDAY if everyday else 0
     return math.log(1 + (max(BACKGROUND + texts - having, 0) + 0.5) / (having + 0.5))
 
 
@@ -168,6 +158,23 @@ def prior(fact: RankingFeatures) -> float:
     )
 
 
+class AskedWord(NamedTuple):
+    """A word of a question with its other forms, and how telling it is."""
+
+    word: str
+    forms: Sequence[str]
+    weight: float
+
+
+AskedWords = tuple[AskedWord, ...]
+
+
+def share_of(words: AskedWords, had: Iterable[AskedWord]) -> float:
+    """Return which part of a question's words some of them are, by how telling they are."""
+    whole = sum(word.weight for word in words)
+    return sum(word.weight for word in had) / whole if whole else 0.0
+
+
 class FusedHits(NamedTuple):
     """What any channel found, best first, with the score of each and the part of it that each channel adds."""
 
@@ -183,8 +190,9 @@ class FusedHits(NamedTuple):
 def fuse(channels: Mapping[str, Mapping[int, float]], weights: Mapping[str, float]) -> FusedHits:
     """Return what any channel found, by row.
 
-    The score is the weighted sum of min-max normalised scores, divided by the weights of the channels with hits, so
-    that 1 means the best hit of all of them. Equal ones stay in the order in which they were found.
+    The score is the weighted sum of the channels' scores as parts of the best one of each, divided by the weights of
+    the channels with hits, so that 1 means the best hit of all of them. Equal ones stay in the order in which they were
+    found.
     """
     total = _total(channels, weights)
     parts: dict[str, dict[int, float]] = {}

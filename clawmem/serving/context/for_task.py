@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clawmem.index.search.by_tier import FactCandidate
-from clawmem.index.search.channels import facts_in_rows, keyword_channel, word_shares
+from clawmem.index.search.channels import facts_in_rows, keyword_channel, weigh_words, words_had
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
@@ -17,7 +17,6 @@ from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.precedents import DECISION, outcomes_of
 from clawmem.model.facts.reach import scope_of
 from clawmem.model.language.dates import moment_of, stamp
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.staleness import stale_reason
@@ -28,7 +27,7 @@ from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.search.priority import PriorityFactors, priority_factors
-from clawmem.model.search.ranking import meaning_share
+from clawmem.model.search.ranking import meaning_share, share_of
 from clawmem.serving.context.commands import follow_up_commands
 from clawmem.serving.context.hits import ContextRequest, given
 from clawmem.serving.context.result import ItemReason
@@ -119,10 +118,9 @@ def reasons(found: Sequence[ScopedFact]) -> tuple[ItemReason, ...]:
 
 def _matching(vault: Vault, on: TierCounts, wish: ContextRequest, words: Sequence[str]) -> Mapping[int, float]:
     """Return how well facts of the scope match the task, from 0 to 1, by words and by meaning."""
-    forms = [forms_of(word) for word in words]
-    flat = [form for each in forms for form in each]
-    hits = keyword_channel(on.source, flat, wish.wanted, _MOST).scores
-    shares = word_shares(on.source, forms, hits.keys())
+    weighed = weigh_words(on.source, words)
+    hits = keyword_channel(on.source, [form for word in weighed for form in word.forms], wish.wanted, _MOST).scores
+    shares = {n: share_of(weighed, had) for n, had in words_had(on.source, weighed, hits.keys()).items()}
     if has_vectors(vault):
         close = facts_by_meaning(vault, on.source, wish.question or "", wish.wanted, stamp(wish.caller.now)[:10])
         for n, score in close.scores.items():

@@ -18,12 +18,12 @@ from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
-from clawmem.model.search.ranking import close_to_best, normalized_share
+from clawmem.model.search.ranking import close_to_best
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import orders_remark, said_units
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.recall.recall import RecallQuery, best_rows
+from clawmem.serving.recall.recall import QuestionWords, RecallQuery, best_rows, question_words
 from clawmem.serving.recall.result import EVENTS
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
@@ -37,6 +37,10 @@ _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
+# A context is for a task, not for one answer: it ends below this part of the score that answers a question.
+_NEAR_PART = 0.9
+# An event with less only shares an everyday word with the question: 053.
+_LEAST_SCORE = 0.085
 # The share of the free budget for facts about the question, and up to twice that for the tokens of two facts. What was
 # said about it gets the rest.
 ASKED_SHARE = 0.1
@@ -130,29 +134,31 @@ def _search(
     """Return the hits that are close to the best one of their kind, and `RecallResult.earlier`."""
     question = wish.question or ""
     query = RecallQuery(question, wish.caller, wish.wanted, _answers_wanted(wish.budget), by_meaning=by_meaning)
-    ranked, earlier = best_rows(vault, index, query, counted)
-    numbers = close_to_best([(n, one.score) for n, one in ranked], _FACTS_FROM)
+    # With `as_of`, only facts are searched: an event has only the time at which it happened.
+    with_talk = not (wish.wanted.as_of or wish.wanted.entity) and has_events(index)
+    words = question_words(index, question, with_talk)
+    ranked, answered, earlier = best_rows(vault, index, query, words, counted)
+    numbers = close_to_best(ranked, _FACTS_FROM)
     placed = tiers_of(on, numbers)
     technical = is_technical(question) and not is_private(question)
     facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
     facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
-    heard = [event for event in _heard(vault, index, query) if not (technical and is_private(event.text))]
-    words = [form for word in search_words(question) for form in forms_of(word)]
-    return QuestionHits(facts, heard, said_units(index, heard, words), technical), earlier
+    events = _heard(vault, index, query, words, answered) if with_talk else []
+    heard = [event for event in events if not (technical and is_private(event.text))]
+    forms = [form for word in words.asked for form in word.forms]
+    return QuestionHits(facts, heard, said_units(index, heard, forms), technical), earlier
 
 
-def _heard(vault: Vault, index: Index, query: RecallQuery) -> list[Event]:
-    """Return the events that answer the question."""
-    # With `as_of`, only facts are searched: an event has only the time at which it happened.
-    if query.wanted.as_of or query.wanted.entity or not has_events(index):
-        return []
+def _heard(vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool) -> list[Event]:
+    """Return the events that answer the question; none if neither an event nor, as `answered` says, a fact does."""
     from clawmem.model.records.speech import is_speech  # many vaults have no events
     from clawmem.serving.recall.events import find_said
 
-    said = find_said(vault, index, query._replace(where=(EVENTS,)))
-    scored = [(one.event, one.score) for one in said.heard if is_speech(one.event)]
-    words = said.hits[0]["keyword"].scores.values()
-    return close_to_best(scored, normalized_share(_EVENTS_FROM, words))
+    said = find_said(vault, index, query._replace(where=(EVENTS,)), words)
+    scored = [(one.event, one.score) for one in said.heard if is_speech(one.event) and not one.only_named]
+    if not answered and all(score < _NEAR_PART * words.answer_score for _, score in scored):
+        return []
+    return close_to_best([(event, score) for event, score in scored if score >= _LEAST_SCORE], _EVENTS_FROM)
 
 
 def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:

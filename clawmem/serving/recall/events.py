@@ -1,5 +1,7 @@
 """Search events, notes and summaries for a question, so that a turn is found even if no fact was learned from it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
 
@@ -8,25 +10,23 @@ from clawmem.index.search.events import (
     NoteLineRow,
     event_keywords,
     note_keywords,
-    passage_count,
     passages_in_span,
     rank_by_meaning,
     read_events,
     read_note_lines,
-    word_scores,
 )
 from clawmem.index.search.notes import event_records
 from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.question import search_words, time_asked
+from clawmem.model.language.question import time_asked
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import Event, is_visible_to
+from clawmem.model.records.event import is_visible_to
 from clawmem.model.search.event_ranking import BESIDE, coverage
 from clawmem.model.search.passage import SPREAD
-from clawmem.model.search.ranking import FusedHits, event_weights, fuse, meaning_share, word_weight
-from clawmem.serving.recall.recall import WORDS_ONLY, RecallQuery
+from clawmem.model.search.ranking import AskedWords, FusedHits, event_weights, fuse, meaning_share, share_of
+from clawmem.serving.recall.recall import WORDS_ONLY, QuestionWords, RecallQuery
 from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, page_kind
 from clawmem.vault.vault import Vault
 
@@ -44,42 +44,82 @@ class EventResults(NamedTuple):
     hits: tuple[Mapping[str, ChannelHits], ...]
 
 
-def find_said(vault: Vault, index: Index, asked: RecallQuery) -> EventResults:
+class _Held(NamedTuple):
+    """Which words of a question hits have: the words, the rows of the texts with each, and how much a word counts for
+    a hit, given these rows. `names` are the words that only name somebody or something."""
+
+    words: AskedWords
+    rows: Sequence[Collection[int]]
+    share: Callable[[Collection[int], int], float]
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, words: QuestionWords, share: Callable[[Collection[int], int], float]) -> _Held:
+        """Return this for the words that are worth ranking."""
+        asked = tuple(word for word in words.asked if word.word in words.said)
+        # As `row_of` does; a call for each of thousands would take a tenth of a search.
+        rows = [
+            {piece // SPREAD if piece >= 0 else -(-piece // SPREAD) for piece in words.said[word.word]}
+            for word in asked
+        ]
+        return cls(asked, rows, share, words.names)
+
+    def around(self, n: int) -> float:
+        """Return which part of the words a hit has, with those beside an event as much as in ranking."""
+        whole = sum(word.weight for word in self.words)
+        parts = zip(self.words, self.rows, strict=True)
+        return sum(word.weight * self.share(rows, n) for word, rows in parts) / whole if whole else 0.0
+
+    def own(self, n: int) -> float:
+        """Return which part of the words a hit has itself."""
+        parts = zip(self.words, self.rows, strict=True)
+        return share_of(self.words, [word for word, rows in parts if self.share(rows, n) == 1.0])
+
+    def only_named(self, n: int, close: ChannelHits) -> bool:
+        """Return whether a hit has nothing of the question but a name."""
+        if not self.names or meaning_share(close.scores.get(n, 0.0)) > 0:
+            return False
+        parts = zip(self.words, self.rows, strict=True)
+        return not any(self.share(rows, n) for word, rows in parts if word.word not in self.names)
+
+
+def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords) -> EventResults:
     """Return the events, notes and summaries that answer a question best.
 
     A note that is also an event in the ledger appears once, if both are searched. Filters of entity, category and tag
     are for facts and do not apply here.
     """
     question, owners, limit, where = asked.words, asked.wanted.owners, asked.limit, asked.where
-    words = word_scores(index, search_words(question))
-    passages = passage_count(index)
+    pieces = tuple(words.said.values())
     span = time_asked(question, asked.caller.now)
     heard: tuple[EventHit, ...] = ()
     noted: tuple[NoteHit, ...] = ()
     hits: list[Mapping[str, ChannelHits]] = []
     if EVENTS in where:
-        keyword = _spoken(event_keywords(index, question, words), words)
+        keyword = _spoken(event_keywords(index, question, pieces), pieces)
         day = stamp(asked.caller.now)[:10]
         close = events_by_meaning(vault, index, question, day) if asked.by_meaning else WORDS_ONLY
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
-        ranked = _fused(hits[-1], words)
-        strength = _strength(hits[-1], words, passages, close, _event_share)
-        heard = _heard(index, ranked, strength, limit, asked.wanted, without_notes=NOTES in where)
+        ranked = _fused(hits[-1], pieces)
+        held = _Held.of(words, _event_share)
+        strength = _strength(hits[-1], pieces, held, close)
+        heard = _heard(index, ranked, strength, limit, asked.wanted, NOTES in where, held, close)
     if NOTES in where or SUMMARIES in where:
-        keyword = _spoken(note_keywords(index, words, owners), words)
+        keyword = _spoken(note_keywords(index, pieces, owners), pieces)
         close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
         near = {*keyword.scores, *close.scores}
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
-        ranked = _fused(hits[-1], words)
-        strength = _strength(hits[-1], words, passages, close, _line_share)
+        ranked = _fused(hits[-1], pieces)
+        held = _Held.of(words, _line_share)
+        strength = _strength(hits[-1], pieces, held, close)
 
         def fits(row: NoteLineRow) -> bool:
             return page_kind(row.path) in kinds and is_within(row.day, asked.wanted)
 
-        noted = _noted(index, ranked, strength, limit, fits)
+        noted = _noted(index, ranked, strength, limit, fits, held, close)
     return EventResults(heard, noted, tuple(hits))
 
 
@@ -94,13 +134,15 @@ def _heard(
     limit: int,
     wanted: FactFilter,
     without_notes: bool,
+    held: _Held,
+    close: ChannelHits,
 ) -> tuple[EventHit, ...]:
     # Notes and repetitions are few, so a margin is usually enough.
     for margin in (limit + _SPARE, limit + (limit if without_notes else 0) + 20, len(ranked.order)):
         best = _with_equals(ranked, strength, margin)
         found = read_events(index, best)
         heard = [
-            _event_hit(found[n], ranked, n, strength)
+            EventHit(found[n], *_scored(ranked, n, strength), share=held.own(n), only_named=held.only_named(n, close))
             for n in best
             if n in found
             and is_visible_to(found[n], wanted.owners, wanted.reach)
@@ -120,13 +162,23 @@ def with_verdicts(index: Index, heard: Sequence[EventHit]) -> tuple[EventHit, ..
 
 
 def _noted(
-    index: Index, ranked: FusedHits, strength: float, limit: int, wanted: Callable[[NoteLineRow], bool]
+    index: Index,
+    ranked: FusedHits,
+    strength: float,
+    limit: int,
+    wanted: Callable[[NoteLineRow], bool],
+    held: _Held,
+    close: ChannelHits,
 ) -> tuple[NoteHit, ...]:
     # Most lines are of the wanted kind, so a margin is usually enough.
     for margin in (limit + _SPARE, limit + 20, len(ranked.order)):
         best = _with_equals(ranked, strength, margin)
         found = read_note_lines(index, best)
-        noted = [_note_hit(found[n], ranked, n, strength) for n in best if wanted(found[n])]
+        noted = [
+            NoteHit(*found[n], *_scored(ranked, n, strength), held.own(n), held.only_named(n, close))
+            for n in best
+            if wanted(found[n])
+        ]
         if len(noted) >= limit:
             break
     noted.sort(key=lambda one: (one.path, one.place))
@@ -145,28 +197,6 @@ def _with_equals(ranked: FusedHits, strength: float, count: int) -> Sequence[int
     return order[:end]
 
 
-def _share(
-    words: Sequence[Mapping[int, float]],
-    passages: int,
-    best: Sequence[int],
-    share: Callable[[Collection[int], int], float],
-) -> float:
-    """Return which part of the question's words the best hits have, by how telling the words are; the highest of them.
-
-    `share` says how much a word counts for a hit, given the rows of the texts that have it.
-    """
-    if not best:
-        return 0.0
-    weights = [word_weight(passages, len(scores)) for scores in words]
-    # As `row_of` does; a call for each of thousands would take a tenth of a search.
-    rows = [{piece // SPREAD if piece >= 0 else -(-piece // SPREAD) for piece in scores} for scores in words]
-    whole = sum(weights)
-    shares = (
-        sum(weight * share(row, each) for weight, row in zip(weights, rows, strict=True)) / whole for each in best
-    )
-    return max(shares) if whole else 0.0
-
-
 def _line_share(rows: Collection[int], n: int) -> float:
     """Return 1 if a line of a page is among the rows, which are below 0 for lines of pages."""
     return float(-n in rows)
@@ -179,16 +209,10 @@ def _event_share(rows: Collection[int], n: int) -> float:
     return max((worth for step, worth in BESIDE.items() if n - step in rows or n + step in rows), default=0.0)
 
 
-def _event_hit(event: Event, ranked: FusedHits, n: int, strength: float) -> EventHit:
-    return EventHit(event, round(ranked.scores[n] * strength, 4), _channels(ranked, n, strength))
-
-
-def _note_hit(line: NoteLineRow, ranked: FusedHits, n: int, strength: float) -> NoteHit:
-    return NoteHit(*line, round(ranked.scores[n] * strength, 4), _channels(ranked, n, strength))
-
-
-def _channels(ranked: FusedHits, n: int, strength: float) -> dict[str, float]:
-    return {name: points * strength for name, points in ranked.channels(n).items()}
+def _scored(ranked: FusedHits, n: int, strength: float) -> tuple[float, dict[str, float]]:
+    """Return the score of a hit and what each channel adds to it."""
+    parts = {name: points * strength for name, points in ranked.channels(n).items()}
+    return round(ranked.scores[n] * strength, 4), parts
 
 
 def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> FusedHits:
@@ -201,16 +225,12 @@ def _weights(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float
 
 
 def _strength(
-    hits: Mapping[str, ChannelHits],
-    words: Sequence[Mapping[int, float]],
-    passages: int,
-    close: ChannelHits,
-    share: Callable[[Collection[int], int], float],
+    hits: Mapping[str, ChannelHits], pieces: Sequence[Mapping[int, float]], held: _Held, close: ChannelHits
 ) -> float:
     """Return which part of a full match the best hit is: 1 only if it has all words and is close in meaning."""
-    keyword, weights = hits["keyword"].scores, _weights(hits, words)
+    keyword, weights = hits["keyword"].scores, _weights(hits, pieces)
     strengths = {
-        "keyword": _share(words, passages, nlargest(_STRONGEST, keyword, key=keyword.__getitem__), share),
+        "keyword": max(map(held.around, nlargest(_STRONGEST, keyword, key=keyword.__getitem__)), default=0.0),
         "vector": meaning_share(max(close.scores.values(), default=0.0)),
         "time": 1.0,
     }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import TypeVar
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, TypeVar
 
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.text import normal
@@ -13,7 +14,7 @@ from clawmem.model.records.event import display_speaker, trust_limit
 from clawmem.model.search.event_ranking import only_asks
 from clawmem.serving.recall.result import EVENTS, FACTS, EventHit, FactHit, NoteHit, RecallHit, RecallResult, page_kind
 
-Scored = TypeVar("Scored", FactHit, EventHit)
+Scored = TypeVar("Scored", FactHit, EventHit, NoteHit)
 # An event of at most so many characters is shown whole as the quote of a fact.
 WHOLE_QUOTE = 300
 # An agent's own facts come first if their score is at least this part of the best one.
@@ -24,6 +25,8 @@ ASKING_SHARE, UNFINISHED_SHARE = 0.8, 0.5
 # A fact about what the question names, with the relation that it asks for, gets this part of what it lacks of a full
 # match, divided by the number of such facts: its triple answers the question, whatever its words.
 _EXACT_SHARE = 0.5
+# What has the same words of the question, and at least this part of the score, says about as much.
+NEAR_TIE = 0.7
 _HANGING = frozenset("a an and because but for of or than that the to where which who whose with".split())
 
 
@@ -33,11 +36,43 @@ def in_one_order(result: RecallResult, agent: str | None, sources: Collection[Ev
     A fact takes the place of the event that it comes from, with the higher of both scores. Equal texts appear once: the
     fact before the event before the line of a page. `sources` are events of facts that the question did not find.
     """
-    every = sorted(_without_equal(_every(result, sources)), key=lambda one: -one.hit.score)
+    by_score = sorted(_without_equal(_every(result, sources)), key=lambda one: (one.hit.only_named, -one.hit.score))
+    every = _newest_of_near_ties(by_score)
     if agent is None or not every:
         return every
     near = every[0].hit.score * OWN_SHARE
     return sorted(every, key=lambda one: not (_is_own(one, agent) and one.hit.score >= near))
+
+
+def with_falling_scores(hits: Sequence[RecallHit]) -> list[RecallHit]:
+    """Return the hits, none with a higher score than the one before it, such as one that has only a name."""
+    most = accumulate((one.hit.score for one in hits), min)
+    return [_scoring(one, score) for one, score in zip(hits, most, strict=True)]
+
+
+def _newest_of_near_ties(hits: Sequence[RecallHit]) -> list[RecallHit]:
+    """Return the hits, but of those in a row that were said or noted, have the same part of the question's words, and
+    score about as much as the first of them, the newest first."""
+    rows: list[list[RecallHit]] = []
+    for one in hits:
+        first = rows[-1][0] if rows else None
+        if first is not None and _ties(first, one):
+            rows[-1].append(one)
+        else:
+            rows.append([one])
+    newest = [one for row in rows for one in sorted(row, key=_when, reverse=True)]
+    return [_scoring(one, other.hit.score) for one, other in zip(newest, hits, strict=True)]
+
+
+def _ties(first: RecallHit, one: RecallHit) -> bool:
+    same = FACTS not in (first.kind, one.kind) and one.hit.only_named == first.hit.only_named
+    return same and one.hit.share == first.hit.share and one.hit.score >= NEAR_TIE * first.hit.score
+
+
+def _when(one: RecallHit) -> tuple[str, int]:
+    if isinstance(one.hit, NoteHit):
+        return one.hit.day or "", one.hit.place
+    return (one.hit.event.timestamp, 0) if isinstance(one.hit, EventHit) else ("", 0)
 
 
 def _every(result: RecallResult, sources: Collection[EventHit]) -> Iterator[RecallHit]:
@@ -71,9 +106,14 @@ def _fitting(fact: FactHit, exact: int) -> FactHit:
     return fact._replace(score=round(fact.score + more, 4), channels=channels)
 
 
-def _scaled(hit: Scored, share: float) -> Scored:
+def _scoring(one: RecallHit, score: float) -> RecallHit:
+    hit: Any = one.hit
+    return one if hit.score in (0, score) else one._replace(hit=_scaled(hit, score / hit.score, score))
+
+
+def _scaled(hit: Scored, share: float, score: float | None = None) -> Scored:
     channels = {name: points * share for name, points in hit.channels.items()}
-    scaled = hit._replace(score=round(hit.score * share, 4), channels=channels)
+    scaled = hit._replace(score=round(hit.score * share, 4) if score is None else score, channels=channels)
     return scaled._replace(prior=scaled.prior * share) if isinstance(scaled, FactHit) else scaled
 
 

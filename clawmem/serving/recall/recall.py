@@ -1,6 +1,6 @@
 """Recall: find and rank facts, events, notes and summaries for a question. Reading never commits."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from clawmem.errors import InvalidInput
@@ -12,12 +12,14 @@ from clawmem.index.search.channels import (
     fact_token_counts,
     facts_in_rows,
     keyword_channel,
+    names_in,
     predicate_channel,
     sketches,
     time_channel,
-    word_shares,
+    weigh_words,
+    words_had,
 )
-from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.lookup import PlacedFact, entities_called
 from clawmem.index.search.notes import has_passages
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.search.unreadable import unreadable_notices
@@ -27,16 +29,26 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import owner_of
+from clawmem.model.records.entity import kind_of, owner_of
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.records.layout import CATALOG
-from clawmem.model.search.ranking import NAME_ONLY, AskedOf, RankedFact, RankingFeatures, meaning_share, rank
+from clawmem.model.search.named import PERSON, name_words
+from clawmem.model.search.ranking import (
+    NAME_ONLY,
+    AskedOf,
+    AskedWord,
+    AskedWords,
+    RankedFact,
+    RankingFeatures,
+    meaning_share,
+    rank,
+    share_of,
+)
 from clawmem.serving.recall.named import facts_asked_of
 from clawmem.serving.recall.result import (
     EVENTS,
@@ -47,6 +59,7 @@ from clawmem.serving.recall.result import (
     EventHit,
     FactHit,
     NoteHit,
+    RecallHit,
     RecallResult,
 )
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
@@ -57,6 +70,12 @@ from clawmem.vault.vault import Vault
 LEAST_SCORE = 0.15
 # Where the number of hits is not given, those with less than this part of the best score are left out: 051.
 NEAR_SHARE = 0.4
+_SAID_NEAR = 0.9  # part of that for what was said or noted
+# With no hit of this score, nothing says what is asked, and what was found is only near. Of a long question, some words
+# are enough.
+ANSWER_SCORE = 0.22
+_ENOUGH_WORDS = 2.0
+_NEAREST = 3
 # A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
 FACT_PART = NAME_ONLY / LEAST_SCORE
 
@@ -83,9 +102,42 @@ class RecallQuery(NamedTuple):
 WORDS_ONLY = ChannelHits({}, False, "only words are searched")
 
 
+class QuestionWords(NamedTuple):
+    """The words of a question: each with how telling it is, those that only name somebody or something, the entities
+    that are named, each with that name, and the BM25 scores of the pieces of events and notes with each word."""
+
+    asked: AskedWords
+    names: frozenset[str]
+    called: Mapping[str, str]
+    said: Mapping[str, Mapping[int, float]] = {}
+
+    @property
+    def answer_score(self) -> float:
+        """The score that says that a hit may answer the question."""
+        return min(ANSWER_SCORE, _ENOUGH_WORDS / max(len(self.asked), 1))
+
+
+def question_words(index: Index, question: str, with_talk: bool) -> QuestionWords:
+    """Return the words of a question. With talk, they are counted among the events and notes, too."""
+    words, texts = search_words(question), 0
+    said: Mapping[str, Mapping[int, float]] = {}
+    people: list[str] = []
+    if with_talk:
+        from clawmem.index.search.events import passage_count, speakers_with, word_scores  # not needed for facts
+
+        said, texts = word_scores(index, words), passage_count(index)
+        people = speakers_with(index, said)
+    called = entities_called(index, names_in(question))
+    people += [name for entity, name in called.items() if kind_of(entity) == PERSON]
+    counts = {word: len(scores) for word, scores in said.items()}
+    asked = weigh_words(index, words, counts, texts, " ".join(people))
+    return QuestionWords(asked, name_words(words, people), called, said)
+
+
 class _ChannelAnswers(NamedTuple):
     hits: Mapping[str, ChannelHits]
     best: Sequence[tuple[int, str, RankedFact]]
+    had: Mapping[int, Sequence[AskedWord]]
     earlier: str | None
 
 
@@ -133,21 +185,23 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     wide = asked._replace(limit=2 * asked.limit) if said else asked
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not said)
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
+    with_talk = bool(said) and has_passages(index)
+    words = question_words(index, asked.words, with_talk)
     if FACTS in where:
         unkept = count_accesses(unfolded_accesses(vault))
-        answers = _facts(vault, index, wide, unkept)
-        found, channels = _whole(index, answers.best, unkept), _account([answers.hits])
+        answers = _facts(vault, index, wide, words, unkept)
+        found, channels = _whole(index, answers, words, unkept), _account([answers.hits])
         result = result._replace(found=found, channels=channels, earlier=answers.earlier)
     sources: tuple[EventHit, ...] = ()
-    if said and has_passages(index):
+    if with_talk:
         from clawmem.serving.recall.events import find_said, with_verdicts  # not needed for facts
 
-        answered = find_said(vault, index, wide)
+        answered = find_said(vault, index, wide, words)
         accounts = [result.channels] if FACTS in where else []
         result = result._replace(heard=with_verdicts(index, answered.heard), noted=answered.noted)
         result = result._replace(channels=_account([*answered.hits], *accounts))
         sources = _sources(index, result, wanted.owners)
-    shown = _one_ranking(result, asked, sources)
+    shown = _one_ranking(result, asked, words, sources)
     ids = [one.fact.id for one in shown.found]
     return shown._replace(conflicts=conflicts_of_facts(vault, index, asked.caller, ids, wanted.as_of))
 
@@ -165,25 +219,50 @@ def _sources(index: Index, result: RecallResult, owners: Collection[str]) -> tup
     return with_verdicts(index, [EventHit(one, 0.0, {}) for one in events if is_visible_to(one, owners)])
 
 
-def _one_ranking(result: RecallResult, asked: RecallQuery, sources: Sequence[EventHit] = ()) -> RecallResult:
+def _one_ranking(
+    result: RecallResult, asked: RecallQuery, words: QuestionWords, sources: Sequence[EventHit]
+) -> RecallResult:
     """Return the result with its hits in one order, without repetitions, weak hits, and hits beyond the limit."""
-    from clawmem.serving.recall.one_ranking import in_one_order
+    from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
     every = in_one_order(result, asked.caller.agent, sources)
-    best_score = max((one.hit.score for one in every), default=0.0)
-    strong = [
-        one
-        for one in every
-        if one.hit.score >= max(asked.least * (FACT_PART if one.kind == FACTS else 1), asked.near * best_score)
-    ]
-    best = strong[: asked.limit]
+    strong = _strong(every, asked, words.answer_score)
+    best = with_falling_scores(strong[: asked.limit])
     return result._replace(
+        nearest=() if strong else tuple(every[:_NEAREST]),
         found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)),
         heard=tuple(one.hit for one in best if isinstance(one.hit, EventHit)),
         noted=tuple(one.hit for one in best if isinstance(one.hit, NoteHit)),
         ranking=tuple(best),
         weak=len(every) - len(strong),
     )
+
+
+def _strong(every: Sequence[RecallHit], asked: RecallQuery, answer_score: float) -> list[RecallHit]:
+    """Return the hits that are no weak ones; none if no hit answers the question.
+
+    A hit that has as many of the question's words as the best one is not weak, however the two compare otherwise.
+    """
+    telling = [one for one in every if not one.hit.only_named or not asked.least]
+    best = max(telling, key=lambda one: one.hit.score, default=None)
+    if best is None or (asked.least and all(one.hit.score < answer_score * _part(one) for one in telling)):
+        return []
+    return [
+        one
+        for one in every
+        if one.hit.score >= max(asked.least * _part(one), asked.near * best.hit.score * _near_part(one))
+        or (one.hit.share >= best.hit.share and not one.hit.only_named)
+    ]
+
+
+def _part(one: RecallHit) -> float:
+    return FACT_PART if one.kind == FACTS else 1.0
+
+
+def _near_part(one: RecallHit) -> float:
+    if one.kind != FACTS:
+        return _SAID_NEAR
+    return FACT_PART if one.hit.only_named else 1.0  # what is known of that person may answer in other words
 
 
 def conflicts_of_facts(
@@ -199,20 +278,25 @@ def conflicts_of_facts(
 
 
 def best_rows(
-    vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]
-) -> tuple[list[tuple[int, RankedFact]], str | None]:
-    """Return the rows and ranks of the facts that `recall` finds, best first, and `RecallResult.earlier`.
+    vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords, counted: Mapping[str, AccessCount]
+) -> tuple[list[tuple[int, float]], bool, str | None]:
+    """Return the rows and scores of the facts that `recall` finds, best first, without weak ones, whether one of them
+    answers the question, and `RecallResult.earlier`.
 
     `counted` are the accesses that are not committed yet.
     """
-    answers = _facts(vault, index, asked, counted)
-    return [(n, one) for n, _, one in answers.best], answers.earlier
+    answers = _facts(vault, index, asked, words, counted)
+    strong = [(n, one) for n, _, one in answers.best if one.score >= LEAST_SCORE * FACT_PART]
+    enough = words.answer_score * FACT_PART
+    answered = any(one.score >= enough and not _only_named(one, answers.had.get(n, ()), words) for n, one in strong)
+    return [(n, one.score) for n, one in strong], answered, answers.earlier
 
 
-def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str, AccessCount]) -> _ChannelAnswers:
+def _facts(
+    vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords, counted: Mapping[str, AccessCount]
+) -> _ChannelAnswers:
     question, wanted, now = asked.words, asked.wanted, stamp(asked.caller.now)
-    forms = [forms_of(word) for word in search_words(question)]
-    words = [form for each in forms for form in each]
+    forms = [form for word in words.asked for form in word.forms]
     read = vault.catalog_or_none()
     catalog = read or Catalog({})
     unread = ChannelHits({}, False, f"{CATALOG} cannot be read", unable=True)
@@ -220,24 +304,25 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
     sketched: dict[int, PlacedFact] = {}
     hits = {
         "predicate": predicate_channel(index, question, catalog, wanted, user) if read else unread,
-        "keyword": keyword_channel(index, words, wanted, sketched=sketched),
+        "keyword": keyword_channel(index, forms, wanted, sketched=sketched),
         "vector": facts_by_meaning(vault, index, question, wanted, now[:10]) if asked.by_meaning else WORDS_ONLY,
     }
     near = {n for one in hits.values() for n in one.scores}
     span = time_asked(question, asked.caller.now)
     hits["time"] = time_channel(index, span, wanted, near)
     asked_of = wanted.as_of or (min(span.first, now) if span else now)
+    had = words_had(index, words.asked, hits["keyword"].scores.keys())
     shares = {
-        "keyword": word_shares(index, forms, hits["keyword"].scores.keys()),
+        "keyword": {n: share_of(words.asked, each) for n, each in had.items()},
         "vector": {n: meaning_share(score) for n, score in hits["vector"].scores.items()},
         "time": {n: score / BEGUN for n, score in hits["time"].scores.items()},
     }
-    best = _ranked(index, hits, sketched, counted, asked, asked_of, shares)
+    best = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
     for _ in range(asked.passes - 1):
         from clawmem.serving.recall.second_pass import links_channel  # most questions need one pass
 
         hits["links"] = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
-        again = _ranked(index, hits, sketched, counted, asked, asked_of, shares)
+        again = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break
         best = again
@@ -246,8 +331,8 @@ def _facts(vault: Vault, index: Index, asked: RecallQuery, counted: Mapping[str,
         from clawmem.index.search.replaced import replaced_since  # few questions are about the past
 
         past = DaySpan(span.first, min(span.last, now[:10]))
-        earlier = replaced_since(index, question, words, catalog, past, wanted, hits["keyword"])
-    return _ChannelAnswers(hits, best, earlier)
+        earlier = replaced_since(index, question, forms, catalog, past, wanted, hits["keyword"])
+    return _ChannelAnswers(hits, best, had, earlier)
 
 
 def _ranked(
@@ -258,6 +343,8 @@ def _ranked(
     asked: RecallQuery,
     asked_of: str,
     shares: Mapping[str, Mapping[int, float]],
+    words: QuestionWords,
+    had: Mapping[int, Sequence[AskedWord]],
 ) -> list[tuple[int, str, RankedFact]]:
     # Sorting needs only a part of each fact; only the best ones are read completely.
     found = {n for one in hits.values() for n in one.scores}
@@ -269,8 +356,8 @@ def _ranked(
             n: PlacedFact(add_accesses(one.fact, counted), one.entity) if one.fact.id in counted else one
             for n, one in sketched.items()
         }
-    about = facts_asked_of(index, asked.words, sketched)
-    return _best(hits, sketched, asked, asked_of, shares, about)
+    about = facts_asked_of(index, asked.words, words.called, sketched)
+    return _best(hits, sketched, asked, asked_of, shares, about, lambda n, one: _only_named(one, had.get(n, ()), words))
 
 
 def _account(
@@ -319,6 +406,7 @@ def _best(
     asked_of: str,
     shares: Mapping[str, Mapping[int, float]],
     about: AskedOf,
+    only_named: Callable[[int, RankedFact], bool],
 ) -> list[tuple[int, str, RankedFact]]:
     """Return the row, tier and rank of the best hits, best first.
 
@@ -337,16 +425,18 @@ def _best(
 
     scores = {name: by_id(one.scores) for name, one in hits.items()}
     parts = {name: by_id(one) for name, one in shares.items()}
-    best = rank(scores, features, shares=parts, asked=about)[: asked.limit]
+    # What has only a name comes after what has a word of the question.
+    ranked = rank(scores, features, shares=parts, asked=about)
+    best = sorted(ranked, key=lambda one: only_named(row_of[one.id], one))[: asked.limit]
     # An agent's own facts come first among the best ones.
     best.sort(key=lambda one: not features[one.id].own or features[one.id].over)
     return [(row_of[one.id], features[one.id].tier, one) for one in best]
 
 
 def _whole(
-    index: Index, best: Sequence[tuple[int, str, RankedFact]], counted: Mapping[str, AccessCount]
+    index: Index, answers: _ChannelAnswers, words: QuestionWords, counted: Mapping[str, AccessCount]
 ) -> tuple[FactHit, ...]:
-    numbers = [n for n, _, _ in best]
+    numbers = [n for n, _, _ in answers.best]
     placed, tokens = facts_in_rows(index, numbers), fact_token_counts(index, numbers)
     return tuple(
         FactHit(
@@ -357,6 +447,14 @@ def _whole(
             one.channels,
             *tokens[n],
             one.prior,
+            share_of(words.asked, answers.had.get(n, ())),
+            _only_named(one, answers.had.get(n, ()), words),
         )
-        for n, tier, one in best
+        for n, tier, one in answers.best
     )
+
+
+def _only_named(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords) -> bool:
+    """Return whether a fact has nothing of a question but a name, and no other channel found more in it."""
+    more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "vector", "time", "links"))
+    return bool(words.names) and not more and all(word.word in words.names for word in had)

@@ -15,7 +15,8 @@ class FactHit(NamedTuple):
     """A recalled fact with its current access counts, score and tier.
 
     `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its
-    line in a context: an exact count if `exact`, else an upper bound.
+    line in a context: an exact count if `exact`, else an upper bound. `share` is the part of the question's words that
+    the fact has itself, and `only_named` says that it has nothing of the question but a name; so it is of all hits.
     """
 
     fact: Fact
@@ -26,6 +27,8 @@ class FactHit(NamedTuple):
     tokens: int = 0
     exact: bool = False
     prior: float = 0.0
+    share: float = 0.0
+    only_named: bool = False
 
 
 class EventHit(NamedTuple):
@@ -35,6 +38,8 @@ class EventHit(NamedTuple):
     score: float
     channels: Mapping[str, float]
     is_order: bool = False
+    share: float = 0.0
+    only_named: bool = False
 
 
 class NoteHit(NamedTuple):
@@ -46,6 +51,8 @@ class NoteHit(NamedTuple):
     text: str
     score: float
     channels: Mapping[str, float]
+    share: float = 0.0
+    only_named: bool = False
 
 
 class RecallHit(NamedTuple):
@@ -77,6 +84,7 @@ class RecallResult(NamedTuple):
 
     `conflicts` are the ids of the facts that some of them are in conflict with, by id.
     `ranking` has them all in one order, and `weak` is the number of hits that were left out because of their low score.
+    `nearest` are the best hits where none answers the question.
     `earlier` is a moment in the days of the question at which a fact answered it that was replaced later. Such a fact
     is left out.
     """
@@ -90,6 +98,7 @@ class RecallResult(NamedTuple):
     conflicts: Mapping[str, tuple[str, ...]] = {}
     ranking: tuple[RecallHit, ...] = ()
     weak: int = 0
+    nearest: tuple[RecallHit, ...] = ()
 
 
 def page_kind(path: str) -> str:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.search.ranking import (
     EVENT_WEIGHTS,
-    FLOOR,
     NAME_ONLY,
     AskedOf,
     RankingFeatures,
@@ -17,7 +16,6 @@ from clawmem.model.search.ranking import (
     event_weights,
     fuse,
     normalized,
-    normalized_share,
     ordered,
     prior,
     rank,
@@ -60,16 +58,25 @@ def test_the_order_does_not_depend_on_the_order_given(features: list[RankingFeat
     assert ordered(shuffled) == ordered(features)
 
 
-def test_scores_are_spread_between_the_floor_and_one() -> None:
-    assert normalized({"a": -8.0, "b": -2.0, "c": -5.0}) == pytest.approx({"a": FLOOR, "b": 1.0, "c": 0.55})
-    assert normalized({"a": 3.0, "b": 3.0}) == {"a": 1.0, "b": 1.0}
+def test_scores_are_parts_of_the_best_one() -> None:
+    assert normalized({"a": 2.0, "b": 8.0, "c": 5.0}) == {"a": 0.25, "b": 1.0, "c": 0.625}
+    assert normalized({"a": -1.0, "b": 4.0}) == {"a": 0.0, "b": 1.0}
+    assert normalized({"a": -8.0, "b": -2.0}) == {"a": 1.0, "b": 1.0}
     assert normalized({}) == {}
+
+
+@given(SCORES, st.floats(-100, 100))
+def test_no_score_depends_on_a_worse_hit(scores: dict[str, float], worse: float) -> None:
+    best = max(scores.values(), default=0.0)
+    if best > 0:
+        more = normalized({**scores, "worst": min(worse, *scores.values())})
+        assert {name: more[name] for name in scores} == normalized(scores)
 
 
 @given(SCORES)
 def test_normalising_keeps_the_order(scores: dict[str, float]) -> None:
     spread = normalized(scores)
-    assert all(FLOOR <= value <= 1.0 + 1e-9 for value in spread.values())
+    assert all(0 <= value <= 1.0 for value in spread.values())
     for one in scores:
         for other in scores:
             assert scores[one] < scores[other] or spread[one] >= spread[other]
@@ -79,7 +86,7 @@ def test_an_exact_triple_outweighs_words_and_both_outweigh_one() -> None:
     plain = {name: RankingFeatures(name, "warm") for name in "abc"}
     found = rank({"predicate": {"a": 1.0, "b": 1.0}, "keyword": {"a": 9.0, "c": 9.5, "b": 1.0}}, plain)
     assert [each.id for each in found] == ["a", "b", "c"]
-    assert found[0].channels == pytest.approx({"predicate": 1 / 1.8, "keyword": 0.8 * 0.947 / 1.8}, abs=0.001)
+    assert found[0].channels == pytest.approx({"predicate": 1 / 1.8, "keyword": 0.8 * 9.0 / 9.5 / 1.8}, abs=0.001)
     assert found[0].score == pytest.approx(sum(found[0].channels.values()) + found[0].prior)
     assert set(found[2].channels) == {"keyword"}
 
@@ -189,11 +196,3 @@ def test_hits_far_below_the_best_one_are_left_out() -> None:
     assert close_to_best([("a", 0.8), ("b", 0.4), ("c", 0.39), ("d", 0.5)], 0.5) == ["a", "b", "d"]
     assert close_to_best([], 0.5) == []
     assert close_to_best([("a", 0.0)], 0.5) == ["a"]
-
-
-def test_a_share_is_the_same_before_and_after_normalization() -> None:
-    scores = {"a": 8.0, "b": 7.5, "c": 3.0, "d": 1.0}
-    for share, kept in ((0.9, ["a", "b"]), (0.3, ["a", "b", "c"]), (0.1, ["a", "b", "c", "d"])):
-        assert [name for name, value in scores.items() if value >= share * 8] == kept
-        assert close_to_best(list(normalized(scores).items()), normalized_share(share, scores.values())) == kept
-    assert normalized_share(0.25, []) == normalized_share(0.25, [2.0, 2.0]) == 0.25

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from clawmem.index.search.channels import FactFilter
 from clawmem.learning.ingest import ingest
@@ -15,8 +20,9 @@ from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
-from clawmem.serving.recall.recall import LEAST_SCORE, recall
+from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, recall
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, RecallHit, RecallResult
+from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
 
 
@@ -150,7 +156,7 @@ def test_the_command_looks_everywhere_and_names_what_else_to_try(clawmem: Callab
     narrowed = clawmem("recall", "ferry", "-e", "resources/ferry", "--json").json["data"]
     assert [len(narrowed[kind]) for kind in RECALL_KINDS] == [1, 0, 0, 0]
     nothing = clawmem("recall", "zeppelin", "--in", "notes").err
-    assert "Nothing was found in notes." in nothing
+    assert "Nothing in notes says that." in nothing
     assert "--in facts,events,summaries" in nothing
     assert len(clawmem("recall", "ferry").out.splitlines()) == 3
 
@@ -215,3 +221,66 @@ def test_few_lines_are_shown_where_the_first_hit_wins_and_more_if_asked(clawmem:
     assert len(clawmem("recall", "what does the ferry to Oslo cost?").out.splitlines()) == 1
     assert len(clawmem("recall", "what does the ferry to Oslo cost?", "--all").out.splitlines()) == 2
     assert len(clawmem("recall", "what does the ferry to Oslo cost?", "--limit", "5").out.splitlines()) == 2
+
+
+WORDS = st.lists(st.sampled_from("amber basil cedar dune ember fjord grove heron iris jade".split()), max_size=40)
+
+
+@given(WORDS, WORDS, st.booleans())
+@settings(max_examples=10)
+def test_adding_a_text_never_hides_another_that_has_as_many_of_the_asked_words(
+    tmp_path_factory: pytest.TempPathFactory, some: list[str], others: list[str], as_note: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("vault")
+    (folder / "home").mkdir()
+    (folder / "home" / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    now = datetime(2026, 3, 5, 12, tzinfo=UTC)
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder / "home")}
+    vault, caller = create_vault(folder / "v", env, now), Caller(now, random.Random(1).randbytes)
+    first, second = (" ".join(["copper", "kettle", *words]) for words in (some, [*others, "too"]))
+    for number, words in enumerate((first, second)):
+        if as_note:
+            note(vault, words, caller)
+        else:
+            ingest(vault, [Message(1, "user", words, session=f"s{number}", external_id=str(number))], caller, "chat")
+        found = recall(vault, "copper kettle", caller, FactFilter(), 10, RECALL_KINDS, 1, LEAST_SCORE, NEAR_SHARE)
+        assert {text(one) for one in found.ranking} == {first, second} if number else {first}
+
+
+def test_of_two_notes_that_have_the_asked_words_the_newer_is_first(clawmem: Callable[..., Any]) -> None:
+    clawmem("note", "Lost my umbrella in the tram")
+    clawmem("note", "Found my umbrella in the tram depot")
+    found = clawmem("recall", "Where is my umbrella?").out.splitlines()
+    assert [line.partition("note: ")[2].split()[0] for line in found] == ["Found", "Lost"]
+
+
+def test_what_has_only_the_name_of_a_person_is_no_answer(vault: Vault, caller: Caller) -> None:
+    talk = (
+        ("Ann", "Good morning all."),
+        ("Ben", "Agreed"),
+        ("Ann", "I bake bread on Sundays."),
+        ("Ben", "Nice weather"),
+    )
+    say(vault, caller, *talk)
+    keep(vault, caller, "Tim is Ann's friend.")
+    found = recall(vault, "What hobbies does Ann have?", caller, FactFilter(), 10, RECALL_KINDS, least=LEAST_SCORE)
+    assert found.ranking == ()
+    assert 0 < len(found.nearest) <= 3
+    asked = ask(vault, caller, "When does Ann bake?", least=LEAST_SCORE)
+    assert text(asked.ranking[0]) == "I bake bread on Sundays."
+    flags = [one.hit.only_named for one in asked.ranking]
+    assert flags == sorted(flags)
+    assert ask(vault, caller, "Who is Ann?", least=LEAST_SCORE).ranking  # then the name is what is asked
+
+
+def test_a_question_that_nothing_answers_is_told_so_with_what_is_near(clawmem: Callable[..., Any]) -> None:
+    clawmem("ingest", "-", "--format", "jsonl", given='{"role": "user", "speaker": "Bob", "content": "Agreed"}\n')
+    clawmem("note", "The shoe shop closes at six")
+    nothing = clawmem("recall", "What is Bob's blood group?")
+    assert nothing.out == ""
+    assert "Nothing says that." in nothing.err
+    assert 1 <= nothing.err.count("near: ") <= 3
+    assert clawmem("recall", "What is Bob's blood group?", "--json").data["nearest"]
+    context = clawmem("context", "How do I configure nginx as a reverse proxy?").out
+    assert "nothing was found for this task" in context
+    assert "- " not in context
