@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
+from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import POLICIES, MergePolicy
 from clawmem.model.proposals.proposal import ReviewDecision, proposal_path
 from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
@@ -70,7 +71,7 @@ def home(number: int, place: str) -> Fact:
 OSLO, ROME, BERN = home(1, "Oslo"), home(2, "Rome"), home(3, "Bern")
 
 
-def asked(files: laws.Files) -> list[tuple[str, set[str]]]:
+def asked(files: Files) -> list[tuple[str, set[str]]]:
     """The questions in a vault: their status, and the facts that they are about."""
     found = [(path, data) for path, data in laws.there(files).items() if file_kind(path) is PROPOSAL_FILE]
     proposals = [parse_proposal(data, path) for path, data in found]
@@ -101,4 +102,5 @@ def test_the_bytes_of_the_side_that_changed_a_file_stay() -> None:
     for ours in (base.replace(b'": ', b'":'), base.replace(b'": ', b'":  ')):
         assert ours != base
         for sides in ((ours, base), (base, ours)):
-            assert laws.merged({JANE: base}, *({JANE: side} for side in sides)).files[JANE] == ours
+            one, other = ({JANE: side} for side in sides)
+            assert laws.merged({JANE: base}, one, other).files[JANE] == ours
