@@ -14,6 +14,7 @@ from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import known_events
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
+from clawmem.model.facts.trust import least_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.pages.daily import day_and_agent, note_lines
@@ -150,9 +151,10 @@ def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats:
     """Return the messages as events.
 
     The id of an event is a hash of text, speaker, session, time and repeat number, so that reading a transcript again
-    gives the same ids.
+    gives the same ids. What an agent hands in has at most the trust of the agent, whoever it says has spoken; a program
+    that runs an agent hands in conversations as they were, and its caller is `unattended`.
     """
-    now = stamp(caller.now)
+    now, most = stamp(caller.now), "agent" if caller.agent and not caller.unattended else None
     events = []
     for one in messages:
         key = (one.session, one.role, one.speaker, one.timestamp, one.external_id, one.text)
@@ -171,7 +173,7 @@ def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats:
                 "note" if one.role == "note" else one.kind,
                 one.recalled or is_recalled(one.text, parts_of(one.metadata)),
                 one.metadata,
-                one.trust,
+                least_trust(one.trust, most),
             )
         )
     return events

@@ -25,6 +25,13 @@ _HARNESSES: dict[str, dict[str, str]] = {
     "openclaw": {"session_start": START, "before_prompt_build": PROMPT},
 }
 HARNESSES = tuple(_HARNESSES)
+TRANSCRIPTS = {
+    **{name: (name,) for name in HARNESSES},
+    "openclaw": ("openclaw", "openclaw-trajectory"),
+}
+"""The formats in which a harness writes down its conversations."""
+HANDED_IN = {"openclaw": "openclaw-trajectory"}
+"""The formats of conversations that a harness hands in by `clawmem ingest`, because it has no event for their end."""
 PLAIN = {one: one for one in (START, PROMPT, COMPACT, END)}
 """The names of events for a program of one's own; its hooks print plain text."""
 _MOST_ASKED = 2000

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+LONGEST_DETACHED = 900
+
 
 class TooLate(BaseException):
     """The time of a process is up. No handler of errors may keep it, so it is none."""
@@ -32,7 +34,8 @@ def deadline(seconds: float) -> Iterator[None]:
 def detach(work: Callable[[], None]) -> None:
     """Do the work in a process of its own, in a session of its own and without a terminal, and return at once.
 
-    Who started this process does not wait for it, and does not end it together with this process."""
+    Who started this process does not wait for it, and does not end it together with this process. The work has
+    LONGEST_DETACHED seconds; TooLate is raised in it then."""
     sys.stdout.flush()
     sys.stderr.flush()
     if os.fork():
@@ -44,6 +47,7 @@ def detach(work: Callable[[], None]) -> None:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(nothing, number)
-        work()
+        with deadline(LONGEST_DETACHED):
+            work()
     finally:
         os._exit(0)

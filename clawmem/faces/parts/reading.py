@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,10 +54,19 @@ def opened(call: Call, argument: str) -> Iterator[IO[bytes]]:
             yield copy
 
 
-def _open(path: str) -> IO[bytes]:
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a file to read, without waiting for anybody. Raise InvalidInput for a pipe, a device or a folder."""
+    file = _open(str(path), os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise InvalidInput(f"{path} is not a regular file.", "Name a file.")
+    return file
+
+
+def _open(path: str, flags: int = 0) -> IO[bytes]:
     """Open a file to read; the error on failure names this file and not the vault."""
     try:
-        return Path(path).open("rb")
+        return open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags))
     except FileNotFoundError:
         raise NotFound(f"There is no file {path}.", "Name a file, or - for stdin.") from None
     except IsADirectoryError:

@@ -15,7 +15,7 @@ from clawmem.model.harness import COMPACT, END, HARNESSES, PROMPT, START, HookCa
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
-from clawmem.setup.processes import TooLate, deadline, detach
+from clawmem.setup.processes import LONGEST_DETACHED, TooLate, deadline, detach
 from clawmem.vault.git.project import project_of
 from clawmem.vault.state.hook_marks import (
     DONE,
@@ -140,7 +140,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
     def read() -> str:
         from clawmem.faces.verbs.ingest import ingest_transcript
 
-        done = ingest_transcript(call, vault, path, project, caller)
+        done = ingest_transcript(vault, path, harness, project, caller)
         if meaning == END and given.session:
             from clawmem.work.sessions.unattended import end_unattended
 
@@ -158,6 +158,8 @@ def _detached(call: Call, vault: Vault, harness: str, what: str, work: Callable[
         began = monotonic()
         try:
             outcome, message = DONE, work()
+        except TooLate:
+            outcome, message = LATE, f"it took longer than {LONGEST_DETACHED} s"
         except Exception as problem:  # noqa: BLE001 - nobody is there but the mark
             outcome, message = FAILED, _reason(problem)
         _mark(call, vault, harness, what, outcome, message, began)

@@ -11,18 +11,28 @@ from typing import IO, Any, NamedTuple
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
-from clawmem.faces.parts.reading import opened
+from clawmem.faces.parts.reading import open_regular, opened
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
+from clawmem.model.harness import HANDED_IN, TRANSCRIPTS
 from clawmem.model.language.dates import begin_instant, moment_of, parse_start
 from clawmem.model.language.text import check_statement, counted
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.bounds import RECORD_BYTES
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import EVENT_ROLES
-from clawmem.model.transcripts.formats import AUTO, FORMATS, HEAD_BYTES, FileFormat, check_format, read, shape_of
+from clawmem.model.transcripts.formats import (
+    AUTO,
+    FORMATS,
+    HEAD_BYTES,
+    RECORDS,
+    FileFormat,
+    check_format,
+    read,
+    shape_of,
+)
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.vault import Vault
 
@@ -202,18 +212,23 @@ def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[st
         shape = shape_of(given.read(HEAD_BYTES), name, wish.format, wish.role)
         given.seek(0)
         found = read(shape, counter.counted(_pieces(given, shape)), name, wish.role)
-        done = act(call.runtime.vault(), _named(found, wish), call.runtime.caller(), name)
+        caller = call.runtime.caller()
+        by_program = caller.agent is not None and HANDED_IN.get(caller.agent) == shape.format
+        done = act(call.runtime.vault(), _named(found, wish), caller._replace(unattended=by_program), name)
     return shape.format, done
 
 
-def ingest_transcript(call: Call, vault: Vault, path: Path, project: str | None, caller: Caller) -> IngestResult:
-    """Ingest the transcript of a harness, whose messages get that project."""
+def ingest_transcript(vault: Vault, path: Path, harness: str, project: str | None, caller: Caller) -> IngestResult:
+    """Ingest the transcript of a harness, whose messages get that project. Raise InvalidInput unless it is a regular
+    file in a format of the harness; a program of one's own may use each format with records."""
     wish = Wish(AUTO, caller.session, None, "user", None, None, None, project)
-    with opened(call, str(path)) as given:
+    with open_regular(path) as given:
         shape = shape_of(given.read(HEAD_BYTES), path.name, AUTO)
+        if shape.format not in TRANSCRIPTS.get(harness, RECORDS):
+            raise InvalidInput(f"{path.name} is no transcript of {harness}.", "Name it to `clawmem ingest` yourself.")
         given.seek(0)
         found = read(shape, _pieces(given, shape), path.name)
-        return act(vault, _named(found, wish), caller, path.name)
+        return act(vault, _named(found, wish), caller._replace(unattended=True), path.name)
 
 
 def _pieces(given: IO[bytes], shape: FileFormat) -> Iterator[bytes]:

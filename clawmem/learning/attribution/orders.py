@@ -9,7 +9,7 @@ from clawmem.learning.attribution.quoted import unclear_author_signs
 from clawmem.model.facts.trust import EXTERNAL, is_low_trust, least_trust
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
-from clawmem.model.records.event import Event, is_from_outside, trust_limit
+from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent, trust_limit
 from clawmem.model.safety.injection.find import InjectionMatch, find_injection
 
 
@@ -58,6 +58,5 @@ def _limited(one: Proposition, event: Event, sign: str | None) -> Proposition:
 
 
 def _trust_of(earned: str, event: Event) -> str:
-    """Return the trust earned by the role, limited by the origin of the event. An agent's own note gets `agent`."""
-    own_note = event.role == "note" and event.agent is not None and earned == "user"
-    return least_trust("agent" if own_note else earned, trust_limit(event)) or earned
+    """Return the trust earned by the role, limited by the origin of the event; what an agent tells has `agent`."""
+    return least_trust(earned, trust_limit(event), "agent" if is_told_by_agent(event) else None) or earned

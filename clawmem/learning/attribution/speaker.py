@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from clawmem.model.proposals.proposition import EntityHint, Proposition
-from clawmem.model.records.event import Event, is_from_outside
+from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent
 
 THE_USER = "The user"
 _ASSISTANTS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
@@ -15,11 +15,12 @@ _GENERIC = frozenset(("user", "human", "me"))
 
 
 class Speaker(NamedTuple):
-    """The speaker of an event: the name in statements, whether the other party is an assistant, and the trust."""
+    """The speaker of an event: the name in statements, which rules read the words (by their `of`), and whether the
+    words are the speaker's `own`. What an agent tells holds no order, request or correction of the user's."""
 
     name: str
-    chat: bool
-    trust: str = "user"
+    reads: tuple[str, ...]
+    own: bool = True
 
 
 def speaker_of(event: Event, speakers: Collection[str]) -> Speaker | None:
@@ -29,8 +30,11 @@ def speaker_of(event: Event, speakers: Collection[str]) -> Speaker | None:
     named_program = event.role == "user" and speaker.lower() in _ASSISTANTS
     if named_program or (event.role == "assistant" and not (person and speaker in speakers)):
         return None
-    among_people = len(_people(speakers)) > 1
-    return Speaker(speaker if person else THE_USER, chat=not (person and among_people))
+    if event.role == "note" and event.agent is not None:
+        return Speaker(THE_USER, ("thing",), own=False)  # its "I" is the agent's
+    among_people = person and len(_people(speakers)) > 1
+    reads = ("", "people" if among_people else "thing")
+    return Speaker(speaker if person else THE_USER, reads, own=not is_told_by_agent(event))
 
 
 def said_by_user(event: Event, name: str) -> Event:

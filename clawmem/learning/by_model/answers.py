@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.by_model.figures import day_of_when
 from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
-from clawmem.learning.by_model.pieces import EventPiece
+from clawmem.learning.by_model.pieces import AGENT, EventPiece
 from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, CHANGES, KINDS, ROLES, SHORT
 from clawmem.learning.by_model.task import ReadingTask
+from clawmem.learning.english.words import SMALL
 from clawmem.learning.reconciling.para import project_of_event
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
@@ -27,7 +29,7 @@ from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposit
 from clawmem.model.records.entity import Entity, kind_of
 
 _OF_ASSISTANTS = frozenset(("commitment", "recommendation", "action", "decision"))
-_TRUST = {"user": "user", "assistant": "agent", "tool": "tool"}
+_TRUST = {"user": "user", "assistant": "agent", AGENT: "agent", "tool": "tool"}
 _SHORTEST_QUOTE = 8
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
@@ -43,13 +45,14 @@ _DEFAULTS: Mapping[str, Any] = {
     "confidence": 0.8, "importance": 0.5, "when": None, "ended": False, "changes": (), "about": None,
     "valid_from": None, "former": None, "relation_phrase": "",
 }  # fmt: skip
+_USER = re.compile(r"\b(?:users?|nutzer(?:s|in)?|benutzer(?:s|in)?)\b", re.IGNORECASE)
 _TEXTS = ("event", "quote", "statement", "subject", "predicate", "object", "category", "relation_phrase")
 _NEW_PLACE = re.compile(rf"(?P<kind>{'|'.join(KINDS)}):\s*(?P<title>\S.*)", re.DOTALL)
 _MARKS = ("more", "read", "unread", "forget")
 
 NOT_ABOUT = "not what the quote says"
 # A second answer cannot make these good.
-_FINAL = frozenset(("no fact of an assistant's", "said twice", "no such event"))
+_FINAL = frozenset(("no fact of an assistant's", "the user did not say it", "said twice", "no such event"))
 
 
 class DroppedFact(NamedTuple):
@@ -281,6 +284,8 @@ def _proposition(
     category = fact["category"]
     if piece.role == "assistant" and category not in _OF_ASSISTANTS:
         raise _Unfit("no fact of an assistant's")
+    if piece.role == AGENT and (category == "instruction" or (_names_user(words) and not _names_user(quote))):
+        raise _Unfit("the user did not say it")
     subject, value = _subject(fact, piece), one_line(fact["object"])[:300] or None
     _check_speaker(piece, subject, start - piece.start, len(quote))
     predicate = None if _is_reported_of_user(fact, piece) else _predicate(fact["predicate"], catalog)
@@ -306,6 +311,10 @@ def _proposition(
         said_at=piece.event.timestamp,
     )
     return without_value_as_start(found, catalog)
+
+
+def _names_user(text: str) -> bool:
+    return _USER.search(text) is not None
 
 
 def _evidence(fact: Mapping[str, Any], piece: EventPiece) -> tuple[str, int]:
@@ -342,6 +351,11 @@ def _check_grounded(words: str, quote: str, task: ReadingTask, number: int, affi
     piece = task.shown[number]
     known = heard(task.texts(number), task.names, _said(piece), f"{words} {piece.text}")
     missing = unsaid(words, known)
+    if piece.role == AGENT:
+        # Its text is no ground to put words into the mouth of somebody whom it does not name: a first word counts, too.
+        known = heard([f"{piece.speaker} {piece.text}"], (), _said(piece), f"{words} {piece.text}")
+        first = words.partition(" ")[0].casefold()
+        missing = unsaid(words if first in SMALL else f"that {words}", known)
     if missing is not None:
         raise _Unfit("names or numbers nobody said", missing[:60])
     if not affirmed and not is_about(words, quote, piece.speaker):
@@ -355,6 +369,8 @@ def _is_reported_of_user(fact: Mapping[str, Any], piece: EventPiece) -> bool:
 
 def _subject(fact: Mapping[str, Any], piece: EventPiece) -> str:
     subject = one_line(fact["subject"])[:120]
+    if piece.role == AGENT and _names_user(subject):
+        return THE_USER.replace("The", "the")
     same = not subject or normal(subject) in _SPEAKER or normal(subject) == normal(piece.speaker)
     return piece.speaker if same else subject
 

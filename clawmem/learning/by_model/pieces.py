@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from clawmem.learning.attribution.orders import injection_in
 from clawmem.learning.attribution.speaker import THE_USER
-from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside, name_of_outsider
+from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside, is_told_by_agent, name_of_outsider
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
 MAX_PIECE_CHARACTERS = 6000
+AGENT = "agent"
 _PROGRAMS = frozenset("assistant ai bot claude chatgpt gpt gemini copilot agent system model".split())
 _GENERIC = frozenset(("", "user", "human", "me"))
 
@@ -20,8 +21,9 @@ _GENERIC = frozenset(("", "user", "human", "me"))
 class EventPiece(NamedTuple):
     """A part of an event's text, usually all of it.
 
-    `start` is its offset in the text, `last` marks the last piece of the event. `role` is user, assistant or tool, and
-    sets how far the speaker is trusted. `orders` marks injected instructions.
+    `start` is its offset in the text, `last` marks the last piece of the event. `role` is user, assistant, tool, or
+    agent for what an agent noted or tells of the user, and sets how far the speaker is trusted. `orders` marks injected
+    instructions.
     """
 
     event: Event
@@ -87,6 +89,8 @@ def _role_and_speaker(event: Event, speakers: Collection[str]) -> tuple[str, str
     name = (event.speaker or "").strip()
     if is_from_outside(event):
         return "tool", name_of_outsider(event) or "a tool"
+    if event.role in ("user", "note") and is_told_by_agent(event):
+        return AGENT, f"the agent {event.agent}" if event.agent else "an agent"
     person = name.lower() not in _PROGRAMS | _GENERIC
     # In a conversation among people the one who answers is a person, even with the role `assistant`.
     among_people = len([one for one in speakers if one.lower() not in _PROGRAMS | _GENERIC]) > 1

@@ -70,7 +70,7 @@ def _in_clause(bare: TextSpan, reader: EventReader) -> Iterator[Proposition]:
 def _in_passing(bare: TextSpan, reader: EventReader) -> Iterator[Proposition]:
     """Read what a part of a clause says whatever the rest is: "my sister Ana"."""
     for rule in reader.language.rules:
-        if rule.passing:
+        if rule.passing and rule.of in reader.voice.reads:
             for found in rule.hears[0].pattern.finditer(bare.text):
                 piece = sub_span(bare, found.start(), found.end())
                 yield from _proposed(rule, rule.hears[0].says, found, piece, reader, ())
@@ -143,7 +143,7 @@ def _matched(
     """
     dated = any(date.day for date in within)
     for rule in reader.language.rules:
-        if not rule.passing and rule.of in ("", "thing" if reader.voice.chat else "people"):
+        if not rule.passing and rule.of in reader.voice.reads:
             form, found = matched_form(rule, text) or (None, None)
             fits = found is not None and (not dated or "date" in found.re.groupindex)
             if in_small:
@@ -165,7 +165,7 @@ def _of_relative(piece: TextSpan, text: str, reader: EventReader) -> list[Propos
     who = named or kin
     possessive = language.possessive.replace("{name}", who)
     for rule in language.rules:
-        if rule.of or rule.subject != "{who}":
+        if rule.of or rule.of not in reader.voice.reads or rule.subject != "{who}":
             continue
         found = tail_match(rule, head["rest"], bool(head["own"]))
         if found:
@@ -221,7 +221,7 @@ def _proposed(
         importance=rule.importance,
         valid_from=start or (reader.event.timestamp[:10] if changed else None),
         entity_hints=_hints(rule, values, reader),
-        trust=reader.voice.trust,
+        trust="user",
         ended=rule.ended,
         former=former,
         said_at=reader.event.timestamp,

@@ -29,6 +29,10 @@ class EventReader(NamedTuple):
         return self.language.possessive.replace("{name}", self.voice.name)
 
     @property
+    def in_chat(self) -> bool:
+        return "thing" in self.voice.reads
+
+    @property
     def subject(self) -> str:
         return in_text(self.voice.name)
 

@@ -148,6 +148,6 @@ def _asked(
         confidence=0.9,
         importance=importance,
         entity_hints=(reader.hint,),
-        trust=reader.voice.trust,
+        trust="user",
         said_at=reader.event.timestamp,
     )

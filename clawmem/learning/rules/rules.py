@@ -59,13 +59,13 @@ def _in_message(reader: EventReader) -> list[Proposition]:
 
 
 def _in_sentence(sentence: TextSpan, reader: EventReader) -> Iterator[Proposition]:
-    requested = read_request(sentence, reader) if reader.voice.chat else None
+    requested = read_request(sentence, reader) if reader.voice.own and reader.in_chat else None
     if requested is not None:
         yield from requested
         return
     if reader.language.guards["untrue"].search(sentence.text):
         return
-    corrected = None if is_question(sentence) else read_correction(sentence, reader)
+    corrected = read_correction(sentence, reader) if reader.voice.own and not is_question(sentence) else None
     if corrected:
         yield corrected
     else:

@@ -63,6 +63,11 @@ def is_from_outside(event: Event) -> bool:
     return is_low_trust(trust_limit(event))
 
 
+def is_told_by_agent(event: Event) -> bool:
+    """Return whether an agent wrote the text or handed it in: its own note, or a conversation as the agent tells it."""
+    return trust_limit(event) == "agent" or (event.role == "note" and event.agent is not None)
+
+
 def name_of_outsider(event: Event) -> str | None:
     """Return the name of a tool or an outsider for statements; it is never a name of the user."""
     metadata = event.metadata or {}
@@ -71,12 +76,16 @@ def name_of_outsider(event: Event) -> str | None:
 
 
 def display_speaker(event: Event) -> str:
-    """Return the speaker to show. A tool has no other name, and text from outside is never shown as the user's."""
+    """Return the speaker to show. A tool has no other name, and neither text from outside nor what an agent tells of
+    the user is shown as the user's."""
     if event.role == "tool":
         return "tool"
     if event.role == "user" and event.speaker is None and is_from_outside(event):
         return "unknown"
-    return event.speaker or event.role
+    name = event.speaker or event.role
+    if event.role in ("user", "note") and is_told_by_agent(event):
+        return f"{name}, told by {event.agent or 'an agent'}"
+    return name
 
 
 def people_in(events: Iterable[Event]) -> frozenset[str]:
