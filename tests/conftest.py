@@ -197,3 +197,14 @@ def clawmem(vault_root: Path, environment: dict[str, str], command_server: Comma
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+def mcp_answer(clawmem: Command, tool: str, arguments: Mapping[str, Any], env: Mapping[str, str]) -> str:
+    """Call a tool of an MCP server as a client does, and return what the server answers."""
+    calls: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "clientInfo": {"name": "scout"}}},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
+    ]
+    given = "".join(json.dumps({"jsonrpc": "2.0", **call}) + "\n" for call in calls)
+    return clawmem("mcp", given=given, env=env).out.splitlines()[-1]

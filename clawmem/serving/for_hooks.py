@@ -7,16 +7,18 @@ from collections.abc import Collection, Iterable, Sequence
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.scoped import namesakes
+from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import STOPWORDS, search_words
-from clawmem.model.language.text import counted, one_line
+from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.pages.tokens import shorten, token_bound
+from clawmem.model.pages.tokens import servable, shorten, token_bound
+from clawmem.model.proposals.quarantine import without_orders
 from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.model.records.session import SessionRecord
+from clawmem.model.records.session import DEFAULT_AGENT, SessionRecord
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in
@@ -31,7 +33,7 @@ LEAST_SCORE = 0.35
 _MOST_HITS = 5
 _LEAST_WORDS = 2
 _EARLIER = "## Sessions before this one"
-_SUMMARY_CHARACTERS = 300
+_SUMMARY_CHARACTERS, _JUDGED_CHARACTERS = 300, 4000
 _MOST_EARLIER = 3
 
 
@@ -42,17 +44,18 @@ class HookText(NamedTuple):
     facts: tuple[str, ...] = ()
 
 
-def start_text(vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[str] = ()) -> HookText:
+def start_text(
+    vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[SessionRecord] = ()
+) -> HookText:
     """Return context for a session that begins, within 1,200 tokens.
 
-    `about` names its project and its task, `reach` is its scope, and `earlier` are the summaries of the last sessions
-    in this scope, newest first."""
+    `about` names its project and its task, `reach` is its scope, and `earlier` are the last sessions in this scope,
+    newest first."""
     from clawmem.serving.context.context import context  # a prompt needs none of it
 
     namesake = run_query(vault, lambda index: namesakes(index, reach))
     hints = [f"- {_rename_hint(vault, reach.project, *each)}\n" for each in namesake.items()]
-    lines = [f"- {shorten(one_line(one), _SUMMARY_CHARACTERS)}\n" for one in earlier]
-    head = "".join((*hints, *((f"{_EARLIER}\n", *lines) if lines else ())))
+    head = "".join((*hints, earlier_part(earlier, fields=("summary",))))
     done = context(vault, caller, START_TOKENS - token_bound(head), about[:QUESTION_CHARACTERS] or None, reach=reach)
     text = done.text.replace(CLOSING, f"{head}{CLOSING}")
     return HookText(text if "\n- " in text else "", done.facts)
@@ -68,13 +71,35 @@ def _rename_hint(vault: Vault, project: str | None, namesake: str, facts: int) -
     )
 
 
-def last_summaries(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[str]:
-    """Return the summaries of the last ended sessions in a scope, newest first, each with its day."""
+def last_sessions(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[SessionRecord]:
+    """Return the last ended sessions in a scope that have a summary, newest first."""
     ended = [one for one in sessions if one.summary and one.ended and one.id != running]
     projects = reach.projects() or (None,)
     same = [one for one in ended if one.workflow == reach.workflow and one.project in projects]
-    newest = sorted(same, key=lambda one: one.ended or "", reverse=True)[:_MOST_EARLIER]
-    return [f"{(one.ended or '')[:10]}: {one.summary}" for one in newest]
+    return sorted(same, key=lambda one: one.ended or "", reverse=True)[:_MOST_EARLIER]
+
+
+def earlier_part(sessions: Iterable[SessionRecord], fields: Sequence[str] = ("summary", "watch for", "warning")) -> str:
+    """Return what earlier sessions hand on, as the part of a context before its closing mark; empty without any.
+
+    Each line has the agent and the label of what an agent stores. What reads as an order is left out, also where a
+    record was written by hand."""
+    lines = []
+    for session in sessions:
+        texts = {
+            "summary": [session.summary or ""],
+            "watch for": (session.reflection or {}).get("watch_for", ()),
+            "warning": session.warnings,
+        }
+        told = f"{(session.ended or '')[:10]}, {session.agent or DEFAULT_AGENT}"
+        for field in fields:
+            named = told if field == "summary" else f"{told}, {field}"
+            lines += [f"- {servable(named)}: {_handed_on(text)} ({UNREVIEWED})\n" for text in texts[field]]
+    return f"{_EARLIER}\n{''.join(lines)}" if lines else ""
+
+
+def _handed_on(text: object) -> str:
+    return shorten(servable(without_orders(str(text)[:_JUDGED_CHARACTERS])), _SUMMARY_CHARACTERS)
 
 
 def prompt_text(

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.memory.entities.places import entity_for_draft
 from clawmem.memory.facts.daily_limit import check_daily_limit
-from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
+from clawmem.memory.facts.remember import FactPlanner, RememberedFact, with_identity, without_secrets
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+from clawmem.memory.review.quarantine import HandoverScreen, ProposalWriter, QuarantineReason, with_proposal_id
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.draft import Draft, draft_from_record
+from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.precedents import DECISION
 from clawmem.model.facts.reach import PROJECT, TEAM, project_name
@@ -24,6 +25,8 @@ from clawmem.model.records.entity import slug
 from clawmem.work.decisions import contradiction_notice, precedents_against, with_contradictions
 
 LESSON = "lesson"
+# What becomes facts, proposals and counts; every other field of a document is kept as a text.
+_ENTRIES = ("lessons", "decisions", "knowledge", "guardrails", "outcomes")
 OUTCOMES_KEY = "outcomes"
 """The key of a fact's metadata that counts what sessions reported of it, by outcome."""
 
@@ -52,8 +55,10 @@ class WorkScope(NamedTuple):
 
 
 class HandedIn(NamedTuple):
-    """What was stored: the facts with their outcome, the proposals, and the changes to commit."""
+    """What was stored: the facts with their outcome, the proposals, and the changes to commit. `report` are the fields
+    that are kept as texts, as they may be kept."""
 
+    report: Mapping[str, Any]
     facts: tuple[RememberedFact, ...]
     proposals: tuple[Proposal, ...]
     changes: tuple[Change, ...]
@@ -61,11 +66,24 @@ class HandedIn(NamedTuple):
 
 
 def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> HandedIn:
-    """Plan everything that a checked document contains. Raise InvalidInput or NotFound, naming the field's path."""
+    """Plan everything that a checked document contains. Raise InvalidInput or NotFound, naming the field's path.
+
+    Each field is judged here, so that no road and no new field goes around it."""
     check_daily_limit(work, len(document.get("lessons") or ()))
+    agent = work.caller.agent
+    about = {"source": _source(scope, agent), "entity": scope.entity(), "details": _said(_where(scope))}
+    screen = HandoverScreen(work, {**about, **scope.values()})
+    report = {key: screen.kept(value, key) for key, value in document.items() if key not in _ENTRIES}
     planner = FactPlanner(work)
     facts, changes, said = [], [], list[str]()
-    for path, draft in _drafts(work, document, scope):
+    for path, entry, draft in _drafts(work, document, scope):
+        reason = screen.reason(entry) if agent else None
+        if reason is not None:
+            waits = with_identity(without_secrets(work.vault, draft).fact, work.caller, UNSET_ID)
+            entity = entity_for_draft(work.index, draft, work.caller, work.vault.settings.words("defaults.entity"))
+            proposal = screen.file(waits, entity, reason)
+            facts.append(RememberedFact(with_proposal_id(proposal, waits), proposal.entity or "", "proposed"))
+            continue
         against = precedents_against(work, draft.fact)
         draft = draft._replace(fact=with_contradictions(work, draft.fact, against))
         said += [contradiction_notice(one, why) for one, why in against]
@@ -77,9 +95,12 @@ def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkSco
         changes += [change] if change else []
     proposals, filed, notices = _guardrails(work, document, scope)
     harmful, counted = _outcomes(work, planner, document)
-    changes += [*filed, *counted]
+    changes += [*screen.changes, *filed, *counted]
     said += [f"{one.says} It waits for a person: `clawmem review show {one.id}`" for one in harmful]
-    return HandedIn(tuple(facts), (*proposals, *harmful), tuple(changes), (*planner.notices, *said, *notices))
+    waiting = {one.fact.id for one in facts}
+    proposals = [*(one for one in screen.proposals if one.id not in waiting), *proposals, *harmful]
+    notices = [*planner.notices, *said, *screen.notices, *notices]
+    return HandedIn(report, tuple(facts), tuple(proposals), tuple(changes), tuple(notices))
 
 
 def joined(changes: Sequence[Change], change: Change) -> Change:
@@ -92,25 +113,23 @@ def joined(changes: Sequence[Change], change: Change) -> Change:
     )
 
 
-def _drafts(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> Iterable[tuple[str, Draft]]:
-    for at, held in enumerate(document.get("lessons") or ()):
-        path = f"lessons[{at}]"
-        yield (
-            path,
-            _checked(
-                work,
-                path,
-                lesson_record(held if isinstance(held, Mapping) else {"text": held}, scope, work.caller.agent),
-            ),
-        )
-    for at, held in enumerate(document.get("decisions") or ()):
-        path = f"decisions[{at}]"
-        yield path, _checked(work, path, decision_record(held, scope, work.caller.agent))
-    for at, held in enumerate(document.get("knowledge") or ()):
-        path = f"knowledge[{at}]"
-        record = {"fact": held["claim"], "entity": held["entity"], "confidence": held.get("confidence")}
-        record |= {"source": held.get("source") or _source(scope, work.caller.agent), **scope.values()}
-        yield path, _checked(work, path, record)
+def _drafts(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> Iterable[tuple[str, Any, Draft]]:
+    """Yield the path, the entry and the draft of each entry that becomes a fact."""
+    kinds = {"lessons": lesson_record, "decisions": decision_record, "knowledge": _knowledge_record}
+    for key, record_of in kinds.items():
+        for at, entry in enumerate(document.get(key) or ()):
+            record = record_of(entry if isinstance(entry, Mapping) else {"text": entry}, scope, work.caller.agent)
+            yield f"{key}[{at}]", entry, _checked(work, f"{key}[{at}]", record)
+
+
+def _knowledge_record(entry: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
+    return {
+        "fact": entry["claim"],
+        "entity": entry["entity"],
+        "confidence": entry.get("confidence"),
+        "source": entry.get("source") or _source(scope, agent),
+        **scope.values(),
+    }
 
 
 def _checked(work: WriteScope, path: str, record: Mapping[str, Any]) -> Draft:

@@ -88,7 +88,7 @@ def _answer(call: Call, vault: Vault, event: str, harness: str, given: HookCall)
 
 
 def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall) -> HookText:
-    from clawmem.serving.for_hooks import last_summaries, prompt_text, start_text
+    from clawmem.serving.for_hooks import last_sessions, prompt_text, start_text
 
     caller = _caller(call, harness, given)
     known = read_session(vault, given.session) if given.session else HookSession()
@@ -102,7 +102,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         sessions = list_sessions(vault, caller.now).sessions
         # A repository is a technical task, for which nobody's family or health is shown.
         about = f"{project_name(project)} repository {asked}".strip() if project else asked
-        done = start_text(vault, caller, about, reach, last_summaries(sessions, reach, given.session))
+        done = start_text(vault, caller, about, reach, last_sessions(sessions, reach, given.session))
         known = HookSession(asked, done.facts)
         _begin(call, vault, harness, caller, given, reach)
     else:
@@ -140,11 +140,13 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
     def read() -> str:
         from clawmem.faces.verbs.ingest import ingest_transcript
 
-        done = ingest_transcript(vault, path, harness, project, caller)
-        if meaning == END and given.session:
-            from clawmem.work.sessions.unattended import end_unattended
+        try:
+            done = ingest_transcript(vault, path, harness, project, caller)
+        finally:
+            if meaning == END and given.session:
+                from clawmem.work.sessions.unattended import end_unattended
 
-            end_unattended(vault, caller, given.session, known.asked)
+                end_unattended(vault, caller, given.session, known.asked)
         return f"{counted(done.added, 'event')} added, {counted(len(done.skipped), 'line')} skipped"
 
     _detached(call, vault, harness, _TRANSCRIPT, read)

@@ -13,12 +13,16 @@ from clawmem.faces.parts.tasks import TASK_SHAPE, task_data, task_lines
 from clawmem.faces.parts.words import context_data, outcome_lines, said
 from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import each_text
 from clawmem.model.lifecycle.zones import ADVICE, ZONES, zone
+from clawmem.model.pages.tokens import servable
+from clawmem.model.proposals.quarantine import without_orders
 from clawmem.model.records.claims import KINDS, Claim, LiveClaim
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA
 from clawmem.model.records.session import STATES, SessionRecord, session_to_mapping
 from clawmem.model.records.strict_json import json_problem, read_json
+from clawmem.model.safety.recalled_text import CLOSING, wrap_context
+from clawmem.serving.for_hooks import earlier_part
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
 from clawmem.work.sessions.records import current_session, find_session, list_sessions, visible_to, zone_limits
@@ -176,10 +180,12 @@ def _started(call: Call, done: StartedSession, budget: int | None) -> Answer:
     check_reads(vault, caller)
     most = budget or vault.settings.whole("context.budget")
     given = context(vault, caller, most, record.task, reach=session_reach(record))
+    path, pad = done.scratchpad or ("", "")
+    pad = without_orders(pad)
     data = {
         "session": _data(record),
-        "previous": [_data(one) for one in done.previous],
-        **said({"scratchpad": dict(zip(("path", "text"), done.scratchpad, strict=True)) if done.scratchpad else None}),
+        "previous": [each_text(_data(one), without_orders) for one in done.previous],
+        **({"scratchpad": {"path": path, "text": pad}} if path else {}),
         **({"task": task_data(done.task)} if done.task else {}),
         "claims": [_live_data(one) for one in done.claims],
         "context": context_data(given),
@@ -189,14 +195,13 @@ def _started(call: Call, done: StartedSession, budget: int | None) -> Answer:
     if done.task is not None:
         title, *criteria = task_lines(done.task)
         lines += ["", f"task {done.task.slug} ({done.task.state}): {title}", *criteria]
-        lines += [f"scratchpad {done.scratchpad[0]}"] if done.scratchpad else []
+        lines += [f"scratchpad {path}"] if path else []
     lines += [one.words for one in done.claims]
-    lines += ["", done.scratchpad[1].rstrip()] if done.scratchpad else []
-    for one in done.previous:
-        lines += ["", f"session {one.id}, ended {(one.ended or '')[:10]}: {one_line(one.summary or '')}"]
-        lines += [f"- watch for: {word}" for word in (one.reflection or {}).get("watch_for", ())]
-        lines += [f"- warning: {word}" for word in one.warnings]
-    return Answer(data, [*lines, "", given.text], (*done.notices, *given.notices))
+    if path:
+        page = "\n".join(line[: -len(line.lstrip()) or None] + servable(line) for line in pad.rstrip().splitlines())
+        lines += ["", wrap_context(f"{page}\n({path}, kept by {record.agent}, unreviewed)")]
+    text = given.text.replace(CLOSING, f"{earlier_part(done.previous)}{CLOSING}")
+    return Answer(data, [*lines, "", text], (*done.notices, *given.notices))
 
 
 def _claimed(done: ClaimedWork, lines: list[str]) -> Answer:

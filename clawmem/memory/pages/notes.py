@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from clawmem.memory.review.quarantine import HandoverScreen
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.language.dates import stamp
@@ -29,8 +30,10 @@ def note(vault: Vault, text: str, caller: Caller) -> NoteResult:
     statement = allowed(vault.settings, check_statement(text, "note"), "The note")
     moment = stamp(caller.now)
     path = daily_path(moment[:10], caller.agent)
-    line = f"- {moment[11:16]} {statement}"
     with writing(vault, caller, "note") as work:
+        screen = HandoverScreen(work, {"source": path})
+        statement = screen.kept(statement, "note") if caller.agent else statement
+        line = f"- {moment[11:16]} {statement}"
         page = work.text(path)
         refuse_conflict_markers(page, path)
         place = path.removesuffix(".md")
@@ -40,5 +43,5 @@ def note(vault: Vault, text: str, caller: Caller) -> NoteResult:
             trailers("note", agent=caller.agent, session=caller.session),
             author=agent_author(caller.agent),
         )
-        commits = work.commit([change])
-        return NoteResult(line, path, commits[-1], work.notices)
+        commits = work.commit([*screen.changes, change])
+        return NoteResult(line, path, commits[-1], (*work.notices, *screen.notices))

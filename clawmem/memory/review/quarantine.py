@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.draft import UNSET_ID
+from clawmem.model.facts.draft import UNSET_ID, draft_from_record, texts_in
 from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import LONGEST_FACT, each_text, one_line, visible
 from clawmem.model.proposals.proposal import (
     ADD,
     OPEN,
@@ -21,8 +22,9 @@ from clawmem.model.proposals.proposal import (
     new_proposal_id,
     topic,
 )
-from clawmem.model.proposals.quarantine import is_approved, orders_in
+from clawmem.model.proposals.quarantine import WITHHELD, is_approved, order_handed_on, orders_in, without_orders
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.vault.commit.secret_gate import allowed
 
 _TARGET_WORDS = {"supersede": "instead of", "merge": "joined with"}
 
@@ -108,6 +110,58 @@ class ProposalWriter:
             source_event=fact.source_event,
             agent=caller.agent,
         )
+
+
+class HandoverScreen:
+    """Judges what an agent hands to later readers, whatever the field and the road.
+
+    A credential is refused or masked. A sentence that reads as an order waits for review, and the text says so in its
+    place. `about` are keys of the facts that wait: source, entity, scope and details."""
+
+    def __init__(self, work: WriteScope, about: Mapping[str, Any]) -> None:
+        self._work = work
+        self._about = about
+        self._writer: ProposalWriter | None = None
+        self.proposals: list[Proposal] = []
+        self.changes: list[Change] = []
+        self.notices: list[str] = []
+
+    def kept(self, value: Any, name: str) -> Any:
+        """Return a JSON value with each text in it as it may be kept. Raise SecretFound, with the name of the field."""
+        settings = self._work.vault.settings
+        return each_text(
+            value, lambda text: without_orders(allowed(settings, text.strip(), f"The {name}"), self._withheld)
+        )
+
+    def reason(self, entry: Any) -> QuarantineReason | None:
+        """Return why an entry that becomes a fact waits for review: a text in it reads as an order; else None."""
+        for text in texts_in(entry):
+            found = order_handed_on(text, advice=True)
+            if found:
+                return self._why(*found)
+        return None
+
+    def file(self, fact: Fact, entity: str | None, reason: QuarantineReason) -> Proposal:
+        """File a fact that waits."""
+        self._writer = self._writer or ProposalWriter(self._work)
+        filed = self._writer.file(fact, entity or self._work.vault.settings.words("defaults.entity"), reason)
+        self.proposals.append(filed.proposal)
+        self.changes += [filed.change] if filed.change else []
+        waits = f"what reads as an order waits for a person: `clawmem review show {filed.proposal.id}`"
+        self.notices.append(filed.notice or waits)
+        return filed.proposal
+
+    def _withheld(self, sentence: str) -> str:
+        caller, words = self._work.caller, visible(one_line(sentence))[:LONGEST_FACT]
+        record = {"category": "report", "trust": "agent", "agent": caller.agent, **self._about, "fact": words}
+        draft = draft_from_record({key: value for key, value in record.items() if value}, caller.now)
+        found = order_handed_on(sentence)
+        assert found is not None
+        return f"{WITHHELD[:-1]}; {self.file(draft.fact, draft.entity, self._why(*found)).id}]"
+
+    def _why(self, rule: str, words: str) -> QuarantineReason:
+        said = f"An agent hands it to later sessions, and it reads like an instruction to the reader ({rule}): {words}"
+        return QuarantineReason("fact", said)
 
 
 def _change(work: WriteScope, proposal: Proposal, fact: Fact, entity: str) -> Change:

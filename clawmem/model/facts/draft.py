@@ -107,21 +107,21 @@ def _check_verbatim(fact: Fact) -> None:
     """Check the texts that may have several lines; quoted words stay as the event has them."""
     if fact.source_text is not None and fact.source_event is None:
         check_visible(fact.source_text, "evidence")
-    for text in _texts([fact.details, fact.metadata, fact.extra]):
+    for text in texts_in([fact.details, fact.metadata, fact.extra]):
         check_visible(text, "text beside the fact")
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
     """Yield every text in a JSON value, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield str(key)
-            yield from _texts(inner)
+            yield from texts_in(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _texts(inner)
+            yield from texts_in(inner)
 
 
 def _tag(text: str) -> str:

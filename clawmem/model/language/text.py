@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from clawmem.errors import InvalidInput
 
@@ -26,6 +28,15 @@ def visible(text: str) -> str:
     On a terminal, they could hide, move or colour text.
     """
     return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with each text in it changed; keys stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: each_text(inner, change) for key, inner in value.items()}
+    return [each_text(inner, change) for inner in value] if isinstance(value, list) else value
 
 
 def counted(number: int, noun: str, many: str | None = None) -> str:

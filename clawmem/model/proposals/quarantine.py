@@ -6,6 +6,8 @@ not. "Ignore your instructions" is an attack from any source.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
-RULES = 3
+RULES = 4
+WITHHELD = "[withheld: it reads as an order]"
+_SENTENCE_ENDS = re.compile(r"((?<=[.!?。！？])\s+|\n+)")
 
 
 def quarantine_rule(fact: Fact) -> str | None:
@@ -76,6 +80,29 @@ def orders_in_text(text: str, outside: bool) -> tuple[str, str] | None:
 
     words = addresses_reader(text)
     return ("speaks-to-reader", words) if words else None
+
+
+def order_handed_on(text: str, advice: bool = False) -> tuple[str, str] | None:
+    """Return the rule that finds an order in what an agent hands to a later reader, and the words, or None.
+
+    A report tells what happened and has no order. A lesson or a decision says how to work: with `advice`, only that is
+    no order."""
+    from clawmem.model.safety.injection.find import find_injection  # few texts are handed on
+
+    found = find_injection(text, advice=advice)
+    return (found.rule, found.words) if found else None
+
+
+def without_orders(text: str, put: Callable[[str], str] = lambda _: WITHHELD) -> str:
+    """Return a text that an agent hands on, with something put in place of each sentence that reads as an order, or of
+    the whole text if only the whole reads so."""
+    if order_handed_on(text) is None:
+        return text
+    pieces = _SENTENCE_ENDS.split(text)
+    orders = {piece for piece in pieces if order_handed_on(piece) is not None}
+    if not orders or order_handed_on("".join("" if piece in orders else piece for piece in pieces)) is not None:
+        return put(text)
+    return "".join(put(piece) if piece in orders else piece for piece in pieces)
 
 
 def orders_in_event_text(text: str, outside: bool) -> tuple[str, str] | None:

@@ -18,6 +18,8 @@ OPEN, ENDED, ABANDONED, REVOKED = "open", "ended", "abandoned", "revoked"
 STATES = (OPEN, ENDED, ABANDONED, REVOKED)
 """`revoked`: a person withdrew what came from it; its summary and notes are kept, and neither served nor digested."""
 PREFIX = "ses_"
+DEFAULT_AGENT = "main"
+"""The agent of a session that a caller without an agent starts."""
 COLLISION = "collision"
 """The kind of an entry in a session's journal that says that it met a claim of another one."""
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")

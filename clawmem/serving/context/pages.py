@@ -20,6 +20,7 @@ from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import DaySpan
 from clawmem.model.pages.packing import Unit
 from clawmem.model.pages.tokens import LONGEST_ANSWER, event_line, servable, shorten, token_bound
+from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.entity import summary_path
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
 
@@ -34,9 +35,11 @@ def page_units(index: Index, path: str) -> list[Unit]:
 
 
 def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
-    """Return the last lines of an agent's sessions and daily notes, newest first, each with its day."""
+    """Return the last lines of an agent's sessions and daily notes, newest first, each with its day, without those
+    that read as orders."""
     folders = (f"agents/{agent}/sessions", f"agents/{agent}/daily")
     notes = [note for folder in folders for note in newest_lines(index, folder, most)]
+    notes = [note for note in notes if order_handed_on(note.text) is None]
     return [_unit(note, f"- {note.day}:" if note.day else "-") for note in notes]
 
 

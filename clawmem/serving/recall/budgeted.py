@@ -9,10 +9,12 @@ from clawmem.index.search.by_tier import ReaderScope
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.language.dates import stamp
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
 from clawmem.model.pages.tokens import note_line, shorten, token_bound
+from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import orders_remark, said_units
@@ -59,7 +61,7 @@ def _packed(
     parts = (
         (frame.ASKED, "", fact_units(on, candidates_of(on, [one.fact.id for one in result.found]), way)),
         (frame.SAID, " --in events", said),
-        (frame.NOTED, " --in notes", [_note_unit(one) for one in result.noted]),
+        (frame.NOTED, " --in notes", [_note_unit(one) for one in result.noted if not _is_order(one)]),
     )
     most = max(len(result.found), len(result.heard), len(result.noted))
     limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
@@ -83,6 +85,11 @@ def _section(title: str, units: Sequence[Unit], more: str, turn: int) -> Section
     return Section(title, lambda tokens, shown: units, more, turn=turn)
 
 
+def _is_order(note: NoteHit) -> bool:
+    return note.path.startswith("agents/") and order_handed_on(note.text) is not None
+
+
 def _note_unit(note: NoteHit) -> Unit:
-    text = note_line(shorten(note.text, _LONGEST_NOTE))
+    agent = note.path.split("/")[1] if note.path.startswith("agents/") else ""
+    text = note_line(shorten(note.text, _LONGEST_NOTE) + (f" ({agent}, {UNREVIEWED})" if agent else ""))
     return Unit(f"{note.path} {note.place}", token_bound(text), False, text)

@@ -17,7 +17,6 @@ from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, check_handover
 from clawmem.model.records.session import ENDED, SessionRecord, parse_session, render_session
-from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -75,9 +74,9 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
             state=ENDED,
             ended=moment,
             last_seen=moment,
-            summary=_kept(vault, str(checked.document["summary"]), "The summary"),
-            reflection=_kept_all(vault, checked.document["reflection"]),
-            warnings=tuple(_kept(vault, one, "A warning") for one in checked.document.get("warnings") or ()),
+            summary=done.report["summary"],
+            reflection=done.report["reflection"],
+            warnings=tuple(done.report.get("warnings") or ()),
             outcomes=checked.document.get("outcomes") or None,
         )
         record = _with_learned(record, done)
@@ -119,15 +118,19 @@ def checkpoint_session(
         renewed = renewed_claims(work, record, [*read_entries(vault, record.id), {"at": moment}])
         record, consumed = _folded(vault, work, record)
         why = _why_rotate(record, caller, full, stage, vault.settings.number("session.rotate_minutes"))
-        writes, pad, moved = _scratchpad(work, record, scratchpad, rotate=bool(why))
-        done = plan_handed_in(work, checked.document, scope_of_session(record))
+        path = scratchpad_path(record.agent, record.task or record.id)
+        before = work.text(path)
+        pad, moved = _scratchpad(record, before, scratchpad, rotate=bool(why))
+        document = {**checked.document, "scratchpad": pad, "moved": moved}
+        done = plan_handed_in(work, document, scope_of_session(record))
+        pad = f"{done.report['scratchpad']}\n" if pad else ""
         entry: dict[str, Any] = {"at": moment, "notes": len(record.notes)}
-        given = {"stage": record.stage, "zone": full, "reflection": checked.document.get("reflection"), "moved": moved}
-        entry |= {key: _kept_all(vault, value) for key, value in given.items() if value}
+        given = {"stage": record.stage, "zone": full, **{key: done.report.get(key) for key in ("reflection", "moved")}}
+        entry |= {key: value for key, value in given.items() if value}
         record = _with_learned(record._replace(stage=stage or record.stage, last_seen=moment), done)
         record = record._replace(checkpoints=(*record.checkpoints, entry))
-        writes[record_path(record)] = render_session(record)
-        writes |= renewed
+        writes: dict[str, bytes | None] = {path: pad.encode()} if pad != before else {}
+        writes |= {record_path(record): render_session(record), **renewed}
         change = session_change("session checkpoint", record, record.task or record.id, writes)
         commit = work.commit([joined(done.changes, change)._replace(consumes=consumed)])[-1]
         notices = (*work.notices, *checked.notices, *done.notices)
@@ -199,28 +202,7 @@ def _why_rotate(record: SessionRecord, caller: Caller, full: str | None, stage: 
     return f"{passed} passed" if caller.now - moment_of(last) >= timedelta(minutes=minutes) else ""
 
 
-def _scratchpad(
-    work: WriteScope, record: SessionRecord, text: str | None, rotate: bool
-) -> tuple[dict[str, bytes | None], str, dict[str, str]]:
-    """Return the writes of the scratchpad, its text, and what was moved out of it by heading."""
-    path = scratchpad_path(record.agent, record.task or record.id)
-    before = work.text(path)
+def _scratchpad(record: SessionRecord, before: str, text: str | None, rotate: bool) -> tuple[str, dict[str, str]]:
+    """Return the text of the scratchpad, and what was moved out of it by heading. `text` is the whole new text."""
     pad = text if text is not None else before or (new_scratchpad(record.task) if record.task else "")
-    pad = pad if not pad or pad.endswith("\n") else f"{pad}\n"
-    moved: dict[str, str] = {}
-    if rotate:
-        pad, moved = without_older_lines(pad)
-    return ({path: pad.encode()} if pad != before else {}), pad, moved
-
-
-def _kept(vault: Vault, text: str, what: str) -> str:
-    return allowed(vault.settings, text.strip(), what)
-
-
-def _kept_all(vault: Vault, held: Any) -> Any:
-    """Return a JSON value with each text as it may be kept."""
-    if isinstance(held, str):
-        return _kept(vault, held, "The document")
-    if isinstance(held, Mapping):
-        return {key: _kept_all(vault, one) for key, one in held.items()}
-    return [_kept_all(vault, one) for one in held] if isinstance(held, list) else held
+    return without_older_lines(pad) if rotate else (pad, {})

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.memory.permission import check_not_read_only
+from clawmem.memory.review.quarantine import HandoverScreen
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import new_id
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted
+from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.session import (
     ABANDONED,
@@ -68,12 +70,18 @@ def note_session(vault: Vault, text: str, caller: Caller, session: str | None = 
     check_not_read_only(vault, caller)
     check_open(record, caller)
     statement = allowed(vault.settings, check_statement(text, "note"), "The note")
+    waits: Sequence[str] = ()
+    if order_handed_on(statement) is not None:
+        with writing(vault, caller, "note") as work:
+            screen = HandoverScreen(work, {"source": f"session:{record.id}"})
+            statement, waits = screen.kept(statement, "note"), screen.notices
+            work.commit(screen.changes)
     note = new_id("note_", caller.entropy, {one.id for one in record.notes})
     record_entry(vault, record.id, {"kind": NOTE, "id": note, "at": stamp(caller.now), "text": statement})
     number = notes_since_checkpoint(record) + 1
     ask = f"{number} notes since the last checkpoint: update the scratchpad with `clawmem session checkpoint`"
     asks = (ask,) if number >= vault.settings.whole("session.notes") else ()
-    return SessionNoted(record.id, note, number, asks)
+    return SessionNoted(record.id, note, number, (*waits, *asks))
 
 
 def mark_served(vault: Vault, caller: Caller, fact_ids: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.session import (
     COLLISION,
+    DEFAULT_AGENT,
     ENDED,
     OPEN,
     PREFIX,
@@ -30,8 +31,6 @@ from clawmem.vault.state.session_journal import read_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-DEFAULT_AGENT = "main"
-"""The agent of a session that a caller without an agent starts."""
 ABANDONED_AFTER = "session.abandoned_hours"
 NOTE, SERVED, SEEN = "note", "served", "seen"
 

@@ -15,6 +15,7 @@ from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.claims import LiveClaim
 from clawmem.model.records.session import (
+    DEFAULT_AGENT,
     ENDED,
     OPEN,
     PREFIX,
@@ -29,7 +30,6 @@ from clawmem.vault.state.session_journal import record_entry
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.claims import collision_of, others_claims, take_task, task_of
 from clawmem.work.sessions.records import (
-    DEFAULT_AGENT,
     SEEN,
     find_session,
     list_sessions,

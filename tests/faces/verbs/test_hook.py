@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,6 +18,10 @@ from tests.conftest import Command, Result
 
 SESSION = "4f1c0a"
 ASKED = "which compiler does the boat build use?"
+HELLO = {
+    "type": "user", "uuid": "u1", "sessionId": SESSION, "timestamp": "2026-03-02T10:00:00Z",
+    "message": {"role": "user", "content": "Hello."},
+}  # fmt: skip
 IDLE = ["", "yes", "go on please", "ok, do it", "rename the variable in the parser", "🙂" * 900]
 
 
@@ -179,7 +184,7 @@ def test_it_imports_only_what_it_needs(vault_root: Path, environment: dict[str, 
 
 def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_root: Path, project: Path) -> None:
     transcript = project / "t.jsonl"
-    transcript.write_text('{"role": "user", "content": "Hello.", "timestamp": "2026-03-02T10:00:00Z"}\n')
+    transcript.write_text(json.dumps(HELLO) + "\n")
     say(clawmem, vault_root, "SessionStart", project, source="startup")
     for _ in range(300):
         if "claude-code-session" in marks(vault_root):
@@ -243,3 +248,48 @@ def test_work_trees_of_a_repository_are_one_project(clawmem: Command, vault_root
         subprocess.run(["git", *named, *words], cwd=tmp_path, check=True)
     tell(clawmem, vault_root, main)
     assert "clang" in context(say(clawmem, vault_root, "SessionStart", other, source="startup"))
+
+
+@pytest.mark.parametrize("kind", ["key", "link", "password file", "pipe", "folder", "lines", "another harness"])
+def test_only_a_regular_file_of_the_harness_is_a_transcript(
+    clawmem: Command, vault_root: Path, project: Path, kind: str
+) -> None:
+    path, key = project / "t.jsonl", project / "id_ed25519"
+    key.write_text("-----BEGIN NOTHING-----\nzqsecretwords are here\n\nand a second paragraph\n")
+    if kind == "link":
+        path.symlink_to(key)
+    elif kind == "password file":
+        path.write_text("root:x:0:0:zqsecretwords:/root:/bin/bash\nada:x:1:1::/home/ada:/bin/sh\n")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "lines":
+        path.write_text('{"role": "user", "content": "zqsecretwords"}\n')
+    elif kind == "another harness":
+        path.write_text('{"timestamp":"2026-03-02T10:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/"}}\n')
+    given = key if kind == "key" else path
+    say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(given))
+    mark = until_read(vault_root)
+    assert mark["outcome"] == "failed", mark
+    assert not list((vault_root / "ledger").glob("*.jsonl"))
+
+
+def test_detached_work_has_an_end() -> None:
+    code = (
+        "import os, sys, time; from clawmem.setup import processes\n"
+        "processes.LONGEST_DETACHED = 0.2\n"
+        "def work():\n"
+        "    try: os.open(sys.argv[1], os.O_RDONLY)\n"
+        "    except processes.TooLate: open(sys.argv[2], 'w').close()\n"
+        "processes.detach(work)\n"
+    )
+    with TemporaryDirectory() as folder:
+        pipe, ended = Path(folder) / "pipe", Path(folder) / "ended"
+        os.mkfifo(pipe)
+        subprocess.run([sys.executable, "-c", code, str(pipe), str(ended)], check=True, timeout=60)
+        for _ in range(600):
+            if ended.exists():
+                return
+            time.sleep(0.1)
+        raise AssertionError("the detached process still waits")

@@ -1,4 +1,4 @@
-"""Detect obligations in text by the grammar of orders in English, German, French and Spanish.
+"""Detect obligations in text by the grammar of orders in several languages.
 
 The patterns contain no nouns for goods or machines and no verbs for specific actions. They only match how a language
 says that something must be done: modal verbs, impersonal obligations, imperatives, words such as "from now on", and
@@ -22,6 +22,17 @@ _LANGUAGES = {
         "le la les des un une est et dans pour sur avec sans du que qui chaque au aux à de par l d doit devra".split()
     ),
     "es": frozenset("el la los las de que en y con para por un una se es cada al del sin a".split()),
+    "it": frozenset("il lo la i gli le di che e con per un una del della al alla nel ogni senza è da sul".split()),
+    "pt": frozenset("o a os as de que e com para por um uma do da no na em cada sem ao é dos das".split()),
+    "nl": frozenset("de het een en van met voor op aan te bij naar zonder elke dat die is in".split()),
+    "pl": frozenset("w z na do i się jest nie o po przez dla każdy każdego bez od że".split()),
+}
+# The signs of other scripts, which tell the language by themselves.
+_SCRIPTS = {
+    "cyrillic": re.compile("[а-яё]", re.IGNORECASE),
+    "cjk": re.compile("[\u3040-\u30ff\u3400-\u9fff]"),
+    "hangul": re.compile("[\uac00-\ud7a3]"),
+    "arabic": re.compile("[\u0600-\u06ff]"),
 }
 _NO_VERBS = {
     "de": r"Alle|Diese|Jede|Eine|Keine|Viele|Heute|Seine|Ihre|Meine|Unsere|Manche|Einige|Beide|Welche|Die|Sie|Auf|In|"
@@ -81,6 +92,37 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         rf"{_START}no \w+(?:as|es)\b",
         r"\b(?:a partir de ahora|de ahora en adelante|en adelante)\b",
     ),
+    "it": (
+        r"\b(?:dev(?:e|ono|i)|dov(?:rà|ranno|rebbe)|bisogna|occorre|si prega|è (?:obbligatorio|necessario|tenut[oa]|"
+        r"vietato)|d'ora in (?:poi|avanti)|per favore)\b",
+        r"\b(?:tu|tuo|tua|tuoi|tue|voi|vostr[oaei]|Lei|Suo|Sua)\b",
+    ),
+    "pt": (
+        r"\b(?:dev(?:e|em|erá|erão|eria)|é (?:preciso|necessário|obrigatório|proibido)|tem que|têm que|favor|"
+        r"a partir de agora|daqui em diante)\b",
+        r"\b(?:você|vocês|seu|sua|teu|tua)\b",
+    ),
+    "nl": (
+        r"\b(?:moet(?:en)?|dient|dienen|gelieve|graag|verplicht|verboden|vanaf nu|voortaan|alsjeblieft|alstublieft)\b",
+        r"\b(?:je|jij|jouw|jullie|u|uw)\b",
+    ),
+    "pl": (
+        r"\b(?:należy|trzeba|musi(?:sz|cie)?|muszą|powin(?:ien|na|no|ni)|proszę|wymagane|zabronione|odtąd)\b",
+        r"\b(?:ty|twój|twoja|twoje|wasz|pan|pani)\b",
+    ),
+    "cyrillic": (
+        r"\b(?:следует|необходимо|нужно|надо|требуется|обязан[аоы]?|долж(?:ен|на|но|ны)|запрещено|пожалуйста|"
+        r"впредь|отныне|слід|потрібно|треба|повин(?:ен|на|ні|но)|трябва|мора)\b",
+        r"\b\w+(?:йте|ьте|ите)\b|\b(?:ты|тебе|тебя|твой|твои|вы|вам|вас|ваш\w*)\b",
+    ),
+    "cjk": (
+        r"必须|必須|务必|務必|应当|應當|应立即|立即|请(?!求)|請(?!求)|不要|不得|切勿|从现在起|從現在起|今后|[你您]",
+        r"(?:て|で)ください|下さい|なければなら|なくてはなら|べき|(?:する|しない)こと[。」]|しなさい|せよ|今後は|あなた",
+    ),
+    "hangul": (
+        r"(?:하|으|보내|주)(?:세요|십시오|시오)|(?:해|어|아)야 (?:한다|합니다|함)|마세요|마십시오|말 것|앞으로는|당신",
+    ),
+    "arabic": (r"يجب|ينبغي|يرجى|الرجاء|من فضلك|عليك|لا بد|من الآن|أرسل|احذف|نفذ|شغل",),
 }
 
 
@@ -96,7 +138,8 @@ def find_obligation(text: str) -> str | None:
 
 def _spoken_in(text: str) -> list[str]:
     words = set(re.findall(r"[^\W\d_]+", text.lower()))
-    return ["en", *(name for name, common in _LANGUAGES.items() if len(words & common) > 1)]
+    written = [name for name, sign in _SCRIPTS.items() if not text.isascii() and sign.search(text)]
+    return ["en", *written, *(name for name, common in _LANGUAGES.items() if len(words & common) > 1)]
 
 
 @cache

@@ -22,7 +22,7 @@ FORGERY_HINTS: Mapping[str, Groups] = {
         "kural", "bỏ qua", "abaikan",
     ),),
     "role-marker": ((
-        "<|", "inst]", "sys>>", "</", "[user]", "<events", "<tool_r", "<function_r", "<user_m", "<system_p",
+        "<|", "<im_", "inst]", "sys>>", "</", "[user]", "<events", "<tool_r", "<function_r", "<user_m", "<system_p",
         "<untrusted", "<document_c", "system", "developer", "instruction", "prompt", "message", "assistant",
     ),),
     "new-role": ((
@@ -59,10 +59,10 @@ FORGERY_HINTS: Mapping[str, Groups] = {
 }  # fmt: skip
 ORDER_HINTS: Mapping[str, Groups] = {
     "tool-order": ((
-        "tool", "function", "shell", "terminal", "browser", "bash", "memory", "rm -rf", "before ", "immediately",
-        "right now", "at once", "without",
+        "tool", "function", "shell", "terminal", "browser", "bash", "memory", "rm -rf", "curl", "wget", "always",
+        "from now on", "henceforth", "before ", "immediately", "right now", "at once", "without",
     ),),
-    "speaks-to-machine": (_MACHINES,),
+    "speaks-to-machine": ((*_MACHINES, "user", "human", "system", "developer"),),
     "standing-order": ((
         "always", "never", "only", "from now on", "henceforth", "going forward", "repl", "respon", "answer",
         "message", "conversation", "session", "output", "user", "someone", "anyone", "you", "summar", "describ",
@@ -74,15 +74,22 @@ ORDER_HINTS: Mapping[str, Groups] = {
     ),),
     "false-authority": ((
         "user", "you are", "you have been", "override", "command", "directive", "order", "confirmation", "approval",
-        "permission", "consent",
+        "permission", "consent", "access", "proceed",
     ),),
+    "secret-order": (
+        ("http", "@", "."),
+        ("token", "key", "password", "secret", "credential", ".env", "id_rsa", "cookie", "отправ", "перешл", "переда",
+         "загруз", "надішл", "надісл", "传送", "傳送", "发送", "發送", "上传", "上傳", "转发", "轉發", "送信", "転送",
+         "アップロード", "送って", "보내", "전송", "업로드", "أرسل", "إرسال", "ارسل", "भेज", "gönder", "wyśl", "wysl",
+         "prześl", "przesl", "gửi", "kirim", "ส่ง", "pošl", "odešl", "στείλ", "שלח", "lähet"),
+    ),
     "payment-order": ((
         "$", "€", "£", "usd", "eur", "btc", "eth", "bitcoin", "money", "funds", "dollars", "payment", "crypto",
         "balance", "savings", "coin",
     ),),
-    "hidden-page-part": (("<!--", "display", "visibility", "font-size", "color", "opacity"),),
+    "hidden-page-part": (("<!--", "[//]:", "[comment]:", "display", "visibility", "font-size", "color", "opacity"),),
 }  # fmt: skip
-HIDDEN = "hidden-text"
+HIDDEN, STANDING = "hidden-text", "standing-order"
 # Typographic dashes and quotes hide nothing; other characters above `_LAST_PLAIN` may.
 _LAST_PLAIN, _SIGNS = "\u02ff", frozenset("\u2010\u2011\u2012\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u20ac")
 _LEET = str.maketrans("013457@$", "oieastas")
@@ -99,8 +106,9 @@ class InjectionMatch(NamedTuple):
     forged: bool
 
 
-def find_injection(text: str, forged_only: bool = False) -> InjectionMatch | None:
-    """Return the first match, or None; with `forged_only`, only the rules against forgeries are tried.
+def find_injection(text: str, forged_only: bool = False, advice: bool = False) -> InjectionMatch | None:
+    """Return the first match, or None; with `forged_only`, only the rules against forgeries are tried, and with
+    `advice`, no rule about how to answer and work.
 
     Takes time linear in the text.
     """
@@ -112,6 +120,8 @@ def find_injection(text: str, forged_only: bool = False) -> InjectionMatch | Non
 
         forms.append(normalize_disguises(text))
     rules = _in_question(forms, {**FORGERY_HINTS, **({} if forged_only else ORDER_HINTS)})
+    if advice and STANDING in rules:
+        rules.remove(STANDING)
     if odd:
         rules = [HIDDEN, *rules]
     if not rules:

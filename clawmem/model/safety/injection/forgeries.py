@@ -35,7 +35,7 @@ FORGERIES = {
         *ORDERS_IN_OTHER_LANGUAGES,
     ),
     "role-marker": (
-        r"<\|[a-z_]{3,20}\|>|\[/?INST\]|<</?SYS>>|</?(?:system|assistant)>|\[(?:system|assistant|"
+        r"<\|[a-z_]{3,20}\|>|</?\|?im_(?:start|end)\|?>|\[/?INST\]|<</?SYS>>|</?(?:system|assistant)>|\[(?:system|assistant|"
         r"user)\][^\[\n]{0,400}\[(?:system|assistant|user)\]",
         r"</?\s*(?:events|tool_results?|function_results?|user_message|system_prompt|untrusted_content|"
         r"document_content)\s*>",

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from clawmem.model.safety.injection.words import AI, BIDDEN_VERBS, SENTENCE_START, STANDING_IN_OTHER_LANGUAGES
+from clawmem.model.safety.injection.words import (
+    AI,
+    BIDDEN_VERBS,
+    OUTSIDE_ADDRESS,
+    OUTSIDE_HOST,
+    SENDING,
+    SENTENCE_START,
+    STANDING_IN_OTHER_LANGUAGES,
+)
 
 ORDERS_BY_RULE = {
     "tool-order": (
@@ -10,6 +18,9 @@ ORDERS_BY_RULE = {
         rf"function|shell|terminal|browser|bash|memory)\b(?:[^.\n]{{0,40}})\b(?:to|with|and|on)\b(?! (?:find|"
         r"search|look|see|view|read|add|create|edit)\b)",
         r"\b(?:run|execute|type|use)\b[^.\n]{0,24}\brm -rf (?:~|/|\$HOME|\*)",
+        r"\b(?:run|execute|type|paste)\b[^.\n]{0,24}\b(?:curl|wget)\b[^|\n]{0,200}\|\s*(?:sudo )?(?:ba|z|da)?sh\b",
+        rf"\b(?:always|from now on,?|henceforth,?)\s+(?:\w+ly )?(?:send|post|upload|forward|copy|push|deploy|install|"
+        rf"download|run|execute|fetch|submit|publish|e-?mail|bcc|cc|report)\b[^\n]{{0,120}}?{OUTSIDE_ADDRESS}",
         rf"{SENTENCE_START}(?:run|execute|download|open|visit|install|fetch|click|go to|navigate "
         rf"to)\b[^.\n]{{0,100}}\b(?:before (?:answering|responding|replying|continuing|doing anything|you "
         "(?:answer|respond|reply|continue))|immediately|right now|at once|without (?:asking|confirmation|"
@@ -25,8 +36,8 @@ ORDERS_BY_RULE = {
         r"(?:^|[.!?>*#\"-]\s*+|\n[^\S\n]*+)(?:hey |dear |hello |hi |attention,? (?:all )?|note (?:to|for) (?:the |"
         "any |all )?|instructions? (?:to|for) (?:the |any |all )?|message (?:to|for) (?:the |any |all )?|to (?:the |"
         rf"any |all |every )){AI}\b",
-        r"(?:^|[.!?>*#\"-]\s*+|\n[^\S\n]*+)(?:hey |dear |hello |attention,? |note to |instructions? (?:to|for) (?:the "
-        r")?)(?:assistants?|agents?|models?|bots?)\b[,:]",
+        r"(?:^|[.!?>*#\"-]\s*+|\n[^\S\n]*+)(?:hey |dear |hello |attention,? |(?:note|message|instructions?) (?:to|for) "
+        r"(?:the |all |every |any )?)(?:assistants?|agents?|models?|bots?)\b[,:]",
         r"^[^\w\n]*(?:assistants?|agent|AI|bot|model)\s*[,:]\s+(?:please |you |now |always |never |kindly )*"
         rf"{BIDDEN_VERBS}\b",
         rf"\bif you(?: are|'re) (?:an? |the )?(?:\w+ )?(?:{AI}|assistant|agent|bot|model)\b(?:[^.\n]{{0,120}})",
@@ -34,6 +45,10 @@ ORDERS_BY_RULE = {
         r"who reads|handling) (?:this|the)\b",
         r"\bthe assistant (?:must|should|shall|has to|is (?:required|instructed|told) to|will now|needs to)\b "
         rf"(?:\w+ )?{BIDDEN_VERBS}\b",
+        # A turn that a text of a tool makes up, and a comment that a page does not show.
+        r"(?:^|[.!?]\s+)(?:assistant|AI|human|user|system|developer)\s*:\s*(?:I(?:'ll| will| must| shall)\b|"
+        r"sure\b|ok(?:ay)?\b|understood\b|certainly\b|of course\b|let me\b|as (?:asked|requested|instructed)\b)",
+        r"^(?:system|assistant|developer)[ \t]*$(?=\n)",
         r"\bas an? (?:AI|language model|LLM|assistant|helpful assistant)\b[^.\n]{0,20}\byou (?:must|should|are|"
         r"will|have|need)\b",
     ),
@@ -84,14 +99,24 @@ ORDERS_BY_RULE = {
     "false-authority": (
         r"\bthe user (?:has |have |had )?(?:already |previously |explicitly |just )*(?:approved|authori[sz]ed|"
         r"consented|confirmed|asked|instructed|told|wants|allowed|permitted|given you|granted you|expects) (?:\w+ "
-        r"){0,3}?(?:you\b|this (?:action|transfer|request|payment|change)|permission|all)\b",
+        r"){0,3}?(?:you\b|this (?:action|transfer|request|payment|change)|permission|all (?:\w+ ){0,2}(?:actions?|"
+        r"transfers?|requests?|payments?|changes?|commands?|operations?|access)|all(?=\s*[.;,!]))\b",
         r"\byou (?:are|have been) (?:hereby |now )?(?:authori[sz]ed|permitted|allowed|granted|instructed|ordered|"
         r"required|commanded) (?:\w+ ){0,2}(?:to (?:ignore|bypass|send|delete|share|access|run|execute|transfer|"
         r"approve|disclose|override|skip|act|install|reveal|obey)|full access|admin|root|permission)\b",
         r"\b(?:admin(?:istrator)?|developer|security|root|sudo|emergency|executive) (?:override|command|directive|"
         r"order)\b\s*[:!-]",
+        r"\b(?:access|permission|approval|consent) (?:is|has been) (?:hereby )?(?:granted|given) (?:for|to) \w+",
+        r"\bproceed with (?:the )?(?:deletion|removal|transfer|payment|upload|push|wipe|purchase)\b",
         r"\bno (?:further |additional |user )?(?:confirmation|approval|permission|consent) (?:is |will be "
         r")?(?:needed|required|necessary)\b",
+    ),
+    "secret-order": (
+        r"\b(?:tokens?|keys?|passwords?|secrets?|credentials?|\.env|id_rsa|cookies?)\b[^.\n]{0,60}\b(?:belongs?|goes?|go|"
+        r"(?:is|are|be|to be|get) (?:sent|posted|put|passed|appended|included|forwarded|submitted|copied|uploaded))\b"
+        rf"[^.\n]{{0,20}}\b(?:in|into|to|at|on)\b[^\n]{{0,60}}{OUTSIDE_ADDRESS}",
+        # A word for sending in another language, beside an address.
+        rf"(?:{SENDING})[^\n]{{0,160}}{OUTSIDE_HOST}|{OUTSIDE_HOST}[^\n]{{0,160}}(?:{SENDING})",
     ),
     "payment-order": (
         rf"{SENTENCE_START}(?:transfer|wire|pay|send|move|deposit|withdraw)\b(?:[^.\n]|\.\d){{0,60}}(?:\$|€|£|"
@@ -100,6 +125,8 @@ ORDERS_BY_RULE = {
         rf"bc1\w+|[A-Z]{{2}}\d{{2}}\w{{4,}})",
     ),
     "hidden-page-part": (
+        rf"(?:<!--|\[//\]: ?#|\[comment\]: ?#)(?:(?!-->|\n).){{0,300}}?(?:\b(?:{BIDDEN_VERBS}|hand over|give|keys?|"
+        r"passwords?|tokens?|secrets?|credentials?|curl|wget|must|admin|access)\b|https?://|@\w)",
         rf"<!--(?:(?!-->).){{0,300}}?\b(?:{AI}|assistants?|agents?|ignore|instructions?|you must|the user|do not)\b",
         r"(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|color\s*:\s*(?:white|#fff(?:fff)?|"
         r"transparent)|opacity\s*:\s*0)[^>]{0,80}>[^<]{0,400}?\b(?:you|assistant|AI|ignore|must|always|never|user|"

@@ -37,6 +37,20 @@ DESTINATION = (
     r"(?:https?://|www\.|[\w.+-]+@[\w-]+\.\w|(?:my|our|this|the following) (?:server|webhook|address|endpoint|e-?mail|"
     r"url|site|account)|webhook|pastebin|telegram|discord)"
 )
+# An address, a mailbox, or the name of a host after a preposition, which is no name of a file.
+_MAILBOX = r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+\.\w"
+OUTSIDE_ADDRESS = (
+    rf"(?:https?://|www\.|{_MAILBOX}|\b(?:from|to|at|via) (?:[\w-]{{1,63}}\.){{1,5}}(?!(?:py|md|sh|js|ts|go|rs|c|h|cpp|"
+    r"rb|java|json|ya?ml|toml|txt|html?|css|sql|cfg|ini|lock|log|env|xml|csv)\b)[a-z]{2,12}\b)"
+)
+OUTSIDE_HOST = (
+    rf"(?:https?://|{_MAILBOX}|(?<![\w.-])(?:[a-zA-Z\d-]{{1,63}}\.){{1,5}}"
+    r"(?:com|org|net|io|example|dev|xyz|ru|cn|info|app)(?![a-zA-Z\d]))"
+)
+SENDING = (
+    r"отправ\w*|перешл\w*|переда\w*|загруз\w*|надішл\w*|надісл\w*|传送|傳送|发送|發送|上传|上傳|转发|轉發|送信|転送|アップロード|送って|"
+    r"보내|전송|업로드|أرسل|إرسال|ارسل|भेज|gönder\w*|wy[śs]l\w+|prze[śs]l\w+|gửi|kirim\w*|ส่ง|pošl\w+|odešl\w+|στείλ\w+|שלח\w*|lähet\w+"
+)
 SENTENCE_START = (
     r"(?:^|[.!?:;,\]>)\"'“”*#-]\s*|\b(?:please|then|and|now|must|should|shall"
     r"|to|you|also|first|immediately|secretly|silently)\s+)"
