@@ -395,4 +395,5 @@ def test_a_lesson_of_an_agent_is_labelled_until_a_person_accepts_it(
 
 def _label(text: str, name: str) -> bool:
     assert "Check the limits of the proxy." in text, (name, text)
-    return "unreviewed" in text
+    # A start also shows the agent's scratchpad, which has a label of its own.
+    return "unreviewed" in text.replace(", kept by coder, unreviewed)", "")

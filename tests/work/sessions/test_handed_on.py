@@ -53,7 +53,7 @@ def document(schema: Mapping[str, Any], place: Place, text: str, key: str = "") 
     """Return the smallest document with a text at a place."""
     if "anyOf" in schema:
         number = place[0] if place else 0
-        return document(schema["anyOf"][number], place[1:], text, key)  # type: ignore[index]
+        return document(schema["anyOf"][number], place[1:], text, key)
     if schema["type"] == "array":
         return [document(schema["items"], place, text, key)] if place or text else []
     if schema["type"] == "object":
