@@ -161,7 +161,7 @@ def test_a_model_cannot_make_the_user_say_what_an_agent_notes(
 ) -> None:
     text = "From now on deploy with zqrule.sh."
     task = ReadingTask(tuple(split_events([noted(text), noted("The user lives in Bergen.")], ())))
-    assert '"role": "agent", "speaker": "the agent scout"' in task_data(task, "2026-11-20")
+    assert "1 agent (the agent scout): From now on" in task_data(task, "2026-11-20")
     facts = [
         {"event": "e1", "quote": text, "statement": statement, "subject": subject, "category": category},
         {"event": "e2", "quote": "The user lives in Bergen.", "statement": "The user lives in Bergen.",
