@@ -14,7 +14,7 @@ from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.candidate import KEPT, NOTED, REFUSED, LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
-from clawmem.learning.reconciling.namesakes import people_of
+from clawmem.learning.reconciling.namesakes import people_of, session_of
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.llm.choice import Model
@@ -36,7 +36,7 @@ from clawmem.model.records.cursor import (
     parse_cursor,
     render_cursor,
 )
-from clawmem.model.records.event import Event, parse_events, people_in
+from clawmem.model.records.event import Event, parse_events
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.reading_state import keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
@@ -139,9 +139,10 @@ def learn_from(
             ),
             people_of(said_by_user(event, user) for event in around),
         )
-        speakers = people_in(events)
+        # Who else speaks matters only in one conversation: a colleague's chat silences nobody's rules here.
+        speakers = people_of(events)
         for event in counting(events, "learn", "events", report):
-            learning.consider(event, tuple(speakers))
+            learning.consider(event, tuple(speakers[session_of(event)]))
         learning.candidates += read.rejected
         learning.propose_predicates(learning.unknown_predicates.entries(work.index))
         commit = None

@@ -14,12 +14,12 @@ from clawmem.learning.by_model.extraction import ledger_paths
 from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.pieces import EventPiece, has_words, is_readable, piece_label, split_events
 from clawmem.learning.by_model.task import ReadingTask, task_text
-from clawmem.learning.reconciling.namesakes import conversation_of
+from clawmem.learning.reconciling.namesakes import conversation_of, people_of, session_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.cursor import CURSOR_PATH, events_after, parse_cursor
-from clawmem.model.records.event import Event, parse_events, people_in
+from clawmem.model.records.event import Event, parse_events
 from clawmem.vault.state.reading_state import (
     EventProgress,
     GivenTask,
@@ -128,11 +128,9 @@ def pieces_to_read(vault: Vault, events: Sequence[Event], state: ReadingState) -
     """Return the next piece of each event, in order: the whole event unless it is long."""
     surroundings = Surroundings(vault)
     done = {key: one.offset for key, one in state.events.items()}
-    pieces = []
-    for event in events:
-        speakers = people_in(surroundings.events_of(event.timestamp[:10]))
-        pieces.append(next(split_events([event], speakers, done)))
-    return pieces
+    days = {day: people_of(surroundings.events_of(day)) for day in {event.timestamp[:10] for event in events}}
+    found = ((event, days[event.timestamp[:10]].get(session_of(event), ())) for event in events)
+    return [next(split_events([event], speakers, done)) for event, speakers in found]
 
 
 def _of_set_aside(vault: Vault, state: ReadingState) -> Iterator[Event]:

@@ -17,6 +17,8 @@ from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.apply import ApplyResult, apply_answer
 from clawmem.learning.ingest import ingest
 from clawmem.learning.pending import PendingTask, pending
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
@@ -299,7 +301,7 @@ def test_an_agent_reads_what_only_the_rules_have_read(vault: Vault, caller: Call
             [known, found(second, "My kettle sings in B flat", "The user's kettle sings in B flat.")], task=task.key
         ),
     )
-    assert outcomes(done) == ["noop", "added"]
+    assert outcomes(done) == ["merged", "added"], "the reader's wording replaces that of the rules"
     assert pending(vault, caller).events == ()
 
 
@@ -451,3 +453,29 @@ def test_an_answer_is_recorded_as_a_run_once(vault: Vault, caller: Caller, task:
     assert pending(vault, later(caller, 2)).text.count("as the calling agent") == 0, (
         "the record is no text to learn from"
     )
+
+
+def test_what_somebody_was_told_of_themself_is_their_own_word(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "The allergist called: I am not allergic to shellfish after all. Party!")
+    (event,) = pending(vault, caller).events
+    fact = found(event, "not allergic to shellfish after all", "The user is not allergic to shellfish.")
+    assert outcomes(apply_answer(vault, caller, answer([fact], [event]))) == ["added"]
+
+
+def test_a_reader_replaces_what_the_rules_made_of_the_same_words(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "Please always answer in short sentences.")
+    run_heartbeat(vault, caller)
+    (by_rules,) = facts_of(vault).values()
+    assert by_rules.workflow == "heartbeat/rules"
+    task = pending(vault, later(caller))
+    mine = {"e": 1, "q": "always answer in short sentences", "s": "The user wants short sentences.", "c": "instruction"}
+    done = apply_answer(vault, later(caller, 2), json.dumps({"task": task.key, "facts": [mine]}))
+    assert outcomes(done) == ["merged"]
+    assert [one.fact for one in facts_of(vault).values() if one.is_current] == ["The user wants short sentences."]
+
+
+def test_what_an_agent_stored_itself_is_shown_as_known(vault: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="coder")
+    remember(vault, [draft_from_record({"fact": "Pelican listens on port 5433."}, caller.now)], agent)
+    tell(vault, later(caller), "Pelican listens on port 5433, mind you.")
+    assert "Pelican listens on port 5433." in known_facts(pending(vault, later(caller, 2)).text)

@@ -18,6 +18,7 @@ from clawmem.learning import ingest as module
 from clawmem.learning.ingest import RepeatCounter, ingest, to_events
 from clawmem.learning.learn import learn
 from clawmem.learning.pending import pending
+from clawmem.learning.reconciling.para import project_of_event
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.writing import writing
 from clawmem.model.records.caller import Caller
@@ -227,3 +228,24 @@ def test_a_task_and_its_answer_in_a_conversation_are_no_news(vault: Vault, calle
     events = parse_events(vault.read("ledger/2026-11-02.jsonl") or b"", "x")
     assert [one.recalled for one in events] == [False, *[True] * 9]
     assert len(pending(vault, caller).events) == 1
+
+
+def test_the_project_of_a_line_is_kept(vault: Vault, caller: Caller) -> None:
+    for line in (
+        b'{"role": "user", "content": "Deploys need a ticket.", "project": "https://example.org/fjord/pelican.git"}',
+        b'{"messages": [{"role": "user", "content": "We use NATS."}], "id": "c1", "project": "kestrel"}',
+    ):
+        ingest(vault, read(shape_of(line, "x"), [line], "x"), caller, "stdin")
+    events = parse_events(vault.read(f"ledger/{caller.now:%Y-%m-%d}.jsonl") or b"", "x")
+    assert [project_of_event(one) for one in events] == ["pelican", "kestrel"]
+
+
+def test_another_persons_chat_in_the_same_heartbeat_silences_nobody(vault: Vault, caller: Caller) -> None:
+    order = "Please always answer in short sentences."
+    talk = [
+        Message(1, "user", order, "2026-11-02T10:00:00Z", session="a"),
+        Message(2, "user", "Lunch?", "2026-11-02T10:05:00Z", "Ann", "b"),
+        Message(3, "user", "Sure.", "2026-11-02T10:06:00Z", "Ben", "b"),
+    ]
+    ingest(vault, talk, caller, "talk.jsonl")
+    assert learn(vault, caller).count("added") == 1

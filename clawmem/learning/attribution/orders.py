@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from clawmem.learning.attribution.quotations import Span
 from clawmem.learning.attribution.quoted import unclear_author_signs
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.model.facts.trust import EXTERNAL, is_low_trust, least_trust
+from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent, trust_limit
 from clawmem.model.safety.injection.find import InjectionMatch, find_injection
+
+# Somebody without a name who told the speaker something: "The allergist called: ...".
+_TOLD = re.compile(
+    r"\W*(?:the|my|our|der|die|mein\w*|unser\w*) (?:[\w-]+ ){1,2}"
+    r"(?:called|says?|said|told|confirmed|wrote|texted|rang|phoned|thinks|hat|sagt|meint|schreibt|rief)\b[^:\n]{0,40}:",
+    re.IGNORECASE,
+)
 
 
 def is_prompt_injection(text: str) -> bool:
@@ -27,17 +37,25 @@ def injection_in(event: Event) -> InjectionMatch | None:
     return find_injection(event.text, forged_only=not is_from_outside(event))
 
 
-def limit_trust(event: Event, found: tuple[Proposition, ...]) -> tuple[Proposition, ...]:
+def limit_trust(event: Event, found: tuple[Proposition, ...], by_reader: bool = False) -> tuple[Proposition, ...]:
     """Return the propositions with their trust limited by the source of the event.
 
-    All of them become external if the event contains injected instructions.
+    All of them become external if the event contains injected instructions. What a person reports of themself is their
+    own word, whoever told them ("the allergist called: not allergic after all"), if a model or an agent read it so.
     """
     if not found:
         return found
     if injection_in(event) is not None:
         return tuple(one._replace(trust=EXTERNAL, doubt="its text gives instructions to a model") for one in found)
     unclear = unclear_author_signs(event.text) if event.role == "user" else []
-    return tuple(_limited(one, event, _sign_at(one, unclear)) for one in found)
+    told = by_reader and _TOLD.match(event.text) is not None
+    return tuple(
+        _limited(one, event, None if told and _is_of_speaker(one, event) else _sign_at(one, unclear)) for one in found
+    )
+
+
+def _is_of_speaker(one: Proposition, event: Event) -> bool:
+    return normal(one.subject or "") in (normal(event.speaker or ""), normal(THE_USER))
 
 
 def _sign_at(one: Proposition, unclear: Sequence[tuple[Span, str]]) -> str | None:

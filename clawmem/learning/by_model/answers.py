@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.attribution.speaker import THE_USER
-from clawmem.learning.by_model.figures import day_of_when
+from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
 from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
 from clawmem.learning.by_model.pieces import AGENT, EventPiece
 from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, CHANGES, KINDS, ROLES, SHORT
 from clawmem.learning.by_model.task import ReadingTask
 from clawmem.learning.english.words import SMALL
+from clawmem.learning.reconciling.gate import is_vague
 from clawmem.learning.reconciling.para import project_of_event
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
@@ -360,6 +361,8 @@ def _check_grounded(words: str, quote: str, task: ReadingTask, number: int, affi
         raise _Unfit("names or numbers nobody said", missing[:60])
     if not affirmed and not is_about(words, quote, piece.speaker):
         raise _Unfit(NOT_ABOUT)
+    if is_vague(words):
+        raise _Unfit("not clear alone", "say who or what is meant")
 
 
 def _is_reported_of_user(fact: Mapping[str, Any], piece: EventPiece) -> bool:
@@ -423,7 +426,8 @@ def _span(when: str | None) -> tuple[date | None, date | None]:
 def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) -> str | None:
     """Return the day the fact became true, or ended: what the rules find in the quote, else the model's date."""
     said = _said(piece)
-    found = start_day(find_dates(quote, said), category, said)
+    dates = [one for one in find_dates(quote, said) if fact["when"] or not is_bare_weekday(quote, one)]
+    found = start_day(dates, category, said)
     if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["when"]):
         return found or said.isoformat()
     first, last = _span(fact["when"])

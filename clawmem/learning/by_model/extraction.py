@@ -69,7 +69,7 @@ class Extraction(NamedTuple):
         if event.id not in self.found:
             return rules.extract(event, catalog, speakers)
         found = (one for one in self.found[event.id] if event.text[slice(*one.span)] == one.source_text)
-        return limit_trust(event, tuple(found))
+        return limit_trust(event, tuple(found), by_reader=True)
 
 
 BY_RULES = Extraction()

@@ -9,7 +9,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from clawmem.model.language.date_words import find_dates
+from clawmem.model.language.date_words import DateMatch, find_dates
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -267,6 +267,12 @@ def _german(number: int) -> str:
     tens, unit = divmod(rest, 10)
     joined = "" if not unit else ("ein" if unit == 1 else _GERMAN_UNITS[unit]) + "und"
     return f"{lead}{joined}{_GERMAN_TENS[tens - 2]}"
+
+
+def is_bare_weekday(text: str, found: DateMatch) -> bool:
+    """Return whether a date of a text is a weekday alone, which may come again every week, and not since when."""
+    words = _words(text[found.start : found.end])
+    return not found.since and bool(words) and all(word in _WEEKDAYS or word in ("on", "am") for word in words)
 
 
 def day_of_when(text: str | None, last: bool = False) -> date | None:

@@ -22,6 +22,13 @@ _SHORT = {
     "bday": "birthday", "appt": "appointment", "veggie": "vegetarian", "veg": "vegetarian", "bf": "boyfriend",
     "gf": "girlfriend", "mum": "mother", "mom": "mother", "dad": "father", "kid": "child", "kids": "children",
 }  # fmt: skip
+# The names of languages: a text in one of them need not name it as the statement does.
+_LANGUAGES = frozenset(
+    "german deutsch aleman allemand english englisch ingles anglais french franzosisch frances francais spanish "
+    "spanisch espanol espagnol italian italienisch italiano italien portuguese portugiesisch portugues portugais dutch "
+    "niederlandisch holandes neerlandais polish polnisch polaco polonais russian russisch ruso russe turkish turkisch "
+    "turco turc chinese chinesisch chino chinois japanese japanisch japones japonais swedish danish norwegian".split()
+)
 _OF_SPEAKER = frozenset("the user assistant der die nutzer nutzerin benutzer benutzerin assistent".split())
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛′`´"), "'"), **dict.fromkeys(map(ord, "“”„‟″«»"), '"')}
@@ -115,7 +122,8 @@ def unsaid(statement: str, known: Heard) -> str | None:
     """Return the first name, number, time or day of the statement that nobody said, or None."""
     rest = list(statement)
     for day in days_in(statement):
-        if not names_day(known.text, day, known.said):
+        words = statement[day.start : day.end].rstrip(".")
+        if words not in known.text and not names_day(known.text, day, known.said):
             return statement[day.start : day.end]
         rest[day.start : day.end] = " " * (day.end - day.start)
     for start, end, meant in time_spans("".join(rest)):
@@ -165,7 +173,7 @@ def _looks_named(word: str) -> bool:
 
 def _name_said(word: str, before: str, known: Heard) -> bool:
     key = _key(re.sub(r"['’]s$", "", word))
-    if not key or key in known.words or key in _OF_SPEAKER or _SENTENCE_START.search(before):
+    if not key or key in known.words or key in _OF_SPEAKER or key in _LANGUAGES or _SENTENCE_START.search(before):
         return True
     if len(key) >= _SHORTEST_STEM and key in known.squeezed:
         return True

@@ -24,6 +24,17 @@ _PASSING = frozenset(
 # Predicates whose values are often rephrased.
 _LOOSE = frozenset((None, "plans_to", "works_on", "wants", "studies", "likes"))
 
+# "It is much better now.": nobody knows a year later what is meant.
+_VAGUE = re.compile(
+    r"(?:(?:the user|the assistant|der nutzer|die nutzerin|\w+) (?:says?|said|thinks?|finds?|reports?|reported|sagt|"
+    r"findet|meint|meldet)[,:]? (?:that |dass )?)?"
+    r"(?:(?:it|this|that|these|those|things?|everything|something|stuff|they|he|she)\b(?! (?:user|assistant)\b)"
+    r"(?=[ '’](?:is|was|are|were|s|has|have|had|will|would|can|should|must|does|did|works?|looks?|seems?|feels?|goes|"
+    r"went|lives?|likes?|needs?|wants?|runs?|costs?|takes?|got|gets|no longer|now)\b)"
+    r"|(?:es|er|das|dies|alles) (?:ist|war|hat|geht|läuft|wird|wurde|funktioniert|klappt|kostet|sieht)\b"
+    r"|(?:esto|eso|todo) (?:es|está|fue|va|funciona)\b|(?:ça|cela|tout) (?:est|va|était|marche)\b|c['’]est\b)",
+    re.IGNORECASE,
+)
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
@@ -94,11 +105,18 @@ def _utility(proposition: Proposition, limits: GateLimits) -> GateVerdict | None
         return GateVerdict(
             False, "utility", f"Its confidence {proposition.confidence:.2f} is below {limits.confidence:.2f}."
         )
+    if is_vague(proposition.statement) and not proposition.ended:
+        return GateVerdict(False, "utility", "It cannot be understood alone: it does not say who or what is meant.")
     if _is_tautology(proposition):
         return GateVerdict(False, "utility", "It says of its subject only what the subject is called in it.")
     if not content_words(proposition.statement) - content_words(proposition.subject or ""):
         return GateVerdict(False, "utility", "It says nothing specific about its subject.")
     return None
+
+
+def is_vague(statement: str) -> bool:
+    """Return whether a statement is about "it" or "they", so that nobody can understand it alone."""
+    return _VAGUE.match(statement) is not None
 
 
 def _is_tautology(proposition: Proposition) -> bool:

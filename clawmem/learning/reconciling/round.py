@@ -49,13 +49,14 @@ from clawmem.model.lifecycle.succession import correct, succeed
 from clawmem.model.proposals import proposal as proposals
 from clawmem.model.proposals.learned_fact import learned_fact
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, ProposalTarget
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.proposition import FactChange, Proposition
 from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
 _LONG, _MOST_TIMES = 2000, 4
+BY_RULES = "heartbeat/rules"
 _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 
@@ -171,6 +172,8 @@ class LearningRound:
             return self._correct(proposition, event)
         if proposition.category == RETRACTION:
             return self._forget(proposition, event)
+        if event.id in self._extractor.by_model:
+            proposition = self._in_place_of_rules(proposition, event)
         known = self._state.known_facts(proposition)
         named = self._state.facts_named(self._made.get(one.target, one.target) for one in proposition.changes)
         told = reconcile_named(self._with_ids(proposition), named, self._place_of(proposition)) if named else None
@@ -185,6 +188,17 @@ class LearningRound:
         if event.id in self._extractor.by_model:
             decision = only_named_changes(proposition, decision, known)
         return self._apply(proposition, decision, known, event)
+
+    def _in_place_of_rules(self, proposition: Proposition, event: Event) -> Proposition:
+        """Return a reader's proposition that replaces what the rules made of the same words, or what it calls the same
+        as a fact of the rules: a reader words it better."""
+        by_rules = {one.id for one in self._state.facts_of_rules(event.id, proposition.span)}
+        same = [one.target for one in proposition.changes if one.how == "same"]
+        by_rules |= {key for key, one in self._state.facts_named(same).items() if one.workflow == BY_RULES}
+        kept = [one for one in proposition.changes if one.target not in by_rules or one.how != "same"]
+        named = {one.target for one in kept}
+        fresh = [FactChange(key, "refine") for key in sorted(by_rules - named)]
+        return proposition._replace(changes=(*kept, *fresh))
 
     def _with_ids(self, proposition: Proposition) -> Proposition:
         """Return the proposition with the ids of the facts that it changes, also of those of this round."""

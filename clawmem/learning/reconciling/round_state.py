@@ -158,6 +158,19 @@ class RoundState:
         """Return the spans of an event from which facts were learned in earlier rounds."""
         return {one.fact.source_span for one in facts_from_event(self._work.index, event_id)}
 
+    def facts_of_rules(self, event_id: str, span: tuple[int, int]) -> list[Fact]:
+        """Return the standing facts that the rules made of a part of an event that overlaps a span."""
+        found = (self._latest(one.fact) for one in facts_from_event(self._work.index, event_id))
+        return [
+            one
+            for one in found
+            if one.is_current
+            and one.workflow == "heartbeat/rules"
+            and one.source_span is not None
+            and one.source_span[0] < span[1]
+            and span[0] < one.source_span[1]
+        ]
+
     def statements_of(self, event_id: str) -> set[str]:
         """Return the normalised statements that were learned from an event in earlier rounds."""
         return {normal(one.fact.fact) for one in facts_from_event(self._work.index, event_id)}

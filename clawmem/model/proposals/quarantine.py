@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
-RULES = 4
+RULES = 5
 WITHHELD = "[withheld: it reads as an order]"
 _SENTENCE_ENDS = re.compile(r"((?<=[.!?。！？])\s+|\n+)")
 

@@ -13,6 +13,7 @@ from clawmem.model.transcripts.parts import Read, TranscriptState, answered, cal
 _TEXT_KEYS = ("content", "text", "message")
 _TIME_KEYS = ("timestamp", "time", "created_at", "create_time", "created", "ts")
 _ID_KEYS = ("id", "external_id", "dia_id", "uuid")
+_PLACES = ("project", "cwd")
 _SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id")
 
 
@@ -57,6 +58,7 @@ def read_chat(line: int, record: Mapping[str, Any], thread: TranscriptState) -> 
         yield SkippedLine(line, "it has no list of messages")
         return
     outer = {
+        **{key: record[key] for key in _PLACES if key in record},
         "session": first(record, *_SESSION_KEYS, "id", "uuid"),
         "timestamp": first(record, *_TIME_KEYS),
     }
@@ -82,6 +84,7 @@ def _base(line: int, record: Mapping[str, Any]) -> Message:
         word(first(record, *_ID_KEYS)),
         kind=about.kind,
         recalled=about.recalled,
+        metadata={key: place for key in _PLACES if (place := word(record.get(key)))} or None,
         source=word(record.get("source")) if isinstance(record.get("source"), str) else None,
     )
     # A message without a role needs a name, or its speaker is unknown.
@@ -93,7 +96,7 @@ def _of_app(base: Message, record: Mapping[str, Any], content: Any) -> Message:
     """Yield an app event, with its text or else the JSON of its name and properties."""
     name = word(first(record, "name", "event"))
     text = content if isinstance(content, str) and content.strip() else json.dumps(record, ensure_ascii=False)
-    return base._replace(text=text, metadata={"name": name} if name else None)
+    return base._replace(text=text, metadata={**(base.metadata or {}), **({"name": name} if name else {})} or None)
 
 
 def _calls(base: Message, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message]:

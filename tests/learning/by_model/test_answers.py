@@ -448,3 +448,43 @@ def test_anothers_words_are_doubtful_because_a_second_answer_can_name_them() -> 
     said = event("I asked the doctor and she says: I have anaemia.", speaker="Ann")
     made = fact("e1", "I have anaemia", "Ann has anaemia.", subject="Ann", predicate="health", object="anaemia")
     assert [one.reason for one in read(made, of=said).doubtful] == ["somebody else's words"]
+
+
+def test_a_weekday_that_comes_again_is_no_start() -> None:
+    off = fact("e1", "I'm off on Wednesday afternoons", "The user is off on Wednesday afternoons.")
+    assert only(off, of=event("I'm off on Wednesday afternoons.")).valid_from is None
+    since = fact("e1", "since Monday I work from home", "The user works from home.")
+    assert only(since, of=event("And since Monday I work from home.")).valid_from == "2026-10-26"
+    began = fact("e1", "On Friday we moved to Porto", "The user lives in Porto.", when="2026-10-30")
+    assert only(began, of=event("On Friday we moved to Porto.")).valid_from == "2026-10-30"
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "statement"),
+    [
+        ("Antworte mir bitte auf Deutsch.", "auf Deutsch", "The user wants answers in German (auf Deutsch)."),
+        ("I will sit the exam of the Goethe institute.", "sit the exam", "The user sits a German exam."),
+        ("Der Abgabetermin ist der 16.4", "Abgabetermin ist der 16.4", "Der Abgabetermin ist der 16.4."),
+    ],
+)
+def test_names_of_languages_and_days_with_a_full_stop_were_said(text: str, quote: str, statement: str) -> None:
+    assert only(fact("e1", quote, statement), of=event(text)).statement == statement
+
+
+def test_a_vague_statement_is_sent_back() -> None:
+    better = fact("e1", "It is much better now", "It is much better now.")
+    (dropped,) = read(better, of=event("It is much better now.")).rejected
+    assert (dropped.reason, dropped.doubtful) == ("not clear alone", True)
+    said = {**better, "statement": "The user says it is much better now."}
+    assert read(said, of=event("It is much better now.")).dropped == {"not clear alone": 1}
+    clear = {**better, "statement": "The build of Kestrel is much better."}
+    assert only(clear, of=event("Kestrel's build? It is much better now.")).statement == clear["statement"]
+
+
+def test_a_decision_belongs_to_the_project_of_its_event() -> None:
+    here = event("We go with NATS.", metadata={"project": "https://example.org/fjord/pelican.git"})
+    decided = fact("e1", "We go with NATS", "The team uses NATS.", category="decision")
+    assert only(decided, of=here).entity_hints[0] == EntityHint("project", "pelican", "work")
+    assert only({**decided, "category": "preference"}, of=here).entity_hints[0].role == "speaker"
+    named = {**decided, "about": "project:pelican"}
+    assert only(named, of=here).entity_hints[0] == EntityHint("project", "pelican", "work")

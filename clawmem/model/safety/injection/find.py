@@ -62,7 +62,10 @@ ORDER_HINTS: Mapping[str, Groups] = {
         "tool", "function", "shell", "terminal", "browser", "bash", "memory", "rm -rf", "curl", "wget", "always",
         "from now on", "henceforth", "before ", "immediately", "right now", "at once", "without",
     ),),
-    "speaks-to-machine": ((*_MACHINES, "user", "human", "system", "developer"),),
+    "speaks-to-machine": ((
+        *_MACHINES, "user", "human", "system", "developer", "assistent", "asistente", "ki", "modell", "musst",
+        "sollst", "müssen", "debe", "tienes que", "dois", "devez", "doit", "doivent", "ab jetzt", "ab sofort",
+    ),),
     "standing-order": ((
         "always", "never", "only", "from now on", "henceforth", "going forward", "repl", "respon", "answer",
         "message", "conversation", "session", "output", "user", "someone", "anyone", "you", "summar", "describ",
@@ -71,6 +74,8 @@ ORDER_HINTS: Mapping[str, Groups] = {
     ),),
     "memory-order": ((
         "memor", "bio", "note", "profile", "preference", "belief", "knowledge", "user", "future ", "history", "fact",
+        "merk", "speicher", "notier", "behalte", "recuerda", "guarda", "anota", "retien", "mémoris", "enregistr",
+        "souviens",
     ),),
     "false-authority": ((
         "user", "you are", "you have been", "override", "command", "directive", "order", "confirmation", "approval",

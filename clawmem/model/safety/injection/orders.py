@@ -5,10 +5,12 @@ from __future__ import annotations
 from clawmem.model.safety.injection.words import (
     AI,
     BIDDEN_VERBS,
+    MEMORY_IN_OTHER_LANGUAGES,
     OUTSIDE_ADDRESS,
     OUTSIDE_HOST,
     SENDING,
     SENTENCE_START,
+    SPEAKS_IN_OTHER_LANGUAGES,
     STANDING_IN_OTHER_LANGUAGES,
 )
 
@@ -51,6 +53,7 @@ ORDERS_BY_RULE = {
         r"^(?:system|assistant|developer)[ \t]*$(?=\n)",
         r"\bas an? (?:AI|language model|LLM|assistant|helpful assistant)\b[^.\n]{0,20}\byou (?:must|should|are|"
         r"will|have|need)\b",
+        *SPEAKS_IN_OTHER_LANGUAGES,
     ),
     "standing-order": (
         r"\b(?:always|never|only|from now on,?|henceforth,?|going forward,?)\s+(?:you (?:must|should|will|shall) "
@@ -95,6 +98,7 @@ ORDERS_BY_RULE = {
         r"\b(?:for|in) all future (?:sessions?|conversations?|interactions?|chats?|requests?|tasks?|quer(?:y|ies))\b",
         r"\b(?:forget|delete|erase|wipe|clear|remove) (?:\w+ ){0,3}(?:your|the user's|the agent's|the assistant's) "
         r"(?:\w+ )?(?:memor(?:y|ies)|facts?|notes?|history|preferences?)\b",
+        *MEMORY_IN_OTHER_LANGUAGES,
     ),
     "false-authority": (
         r"\bthe user (?:has |have |had )?(?:already |previously |explicitly |just )*(?:approved|authori[sz]ed|"

@@ -83,6 +83,26 @@ ORDERS_IN_OTHER_LANGUAGES = (
     r"\b(?:önceki|yukarıdaki|tüm) (?:\w+ )?(?:talimat|komut|kural)\w* (?:yok say|unut|göz ardı|dikkate alma)",
     r"\bbỏ qua (?:\w+ ){0,3}(?:hướng dẫn|chỉ dẫn|lệnh)|\babaikan (?:\w+ ){0,2}(?:instruksi|perintah)",
 )
+# Orders to an assistant, and to keep something about its user, in German, Spanish and French.
+_HELPER = r"(?:ki|ia|llm|assistent(?:in)?|asistente|agente?n?|modell?|modelo|modèle|chat ?bot|bot)"
+SPEAKS_IN_OTHER_LANGUAGES = (
+    r"(?:^|[.!?>*#\"-]\s*+|\n[^\S\n]*+)"
+    r"(?:hallo |hinweis (?:an|für) (?:den |die |das |alle )?|an (?:den |die |das |alle )"
+    rf"|hola |nota para (?:el |la |los )?|al |note (?:à|pour) (?:l['’]|le |la |les )?|à l['’])?{_HELPER}\s*[,:]\s+\w",
+    rf"\b(?:der|die|das|jede[rs]?|dieser?|el|la|los|cualquier|l['’]|le|les|tout) ?{_HELPER}\b[^.!?\n]{{0,40}}?\b"
+    r"(?:muss|soll|sollen|müssen|hat zu|debe|deben|tiene que|doit|doivent)\b",
+    r"\b(?:du|sie) (?:musst|müssen|sollst|sollen|wirst) (?:ab (?:jetzt|sofort)|immer|nie|stets|dem nutzer|keine?)\b",
+    r"\b(?:debes|tienes que|deberás) (?:siempre|nunca|responder|ignorar|decir|recordar)\b",
+    r"\b(?:tu dois|vous devez) (?:toujours|jamais|désormais|répondre|ignorer|dire|retenir)\b",
+    r"\bab (?:jetzt|sofort) (?:antworte|sag|empfiehl|nenne|musst|sollst|schreib)\w*",
+)
+MEMORY_IN_OTHER_LANGUAGES = (
+    r"\b(?:merke? dir|merken sie sich|speichere?|notiere?|behalte)\b[^.\n]{0,80}\b(?:nutzer|benutzer|user|dauerhaft|"
+    r"gedächtnis|speicher|profil|als fakt|für immer|dass (?:er|sie|ich))\b",
+    r"\b(?:recuerda|guarda|memoriza|anota)\b[^.\n]{0,80}\b(?:usuari[oa]|memoria|perfil|para siempre|como hecho)\b",
+    r"\b(?:retiens|retenez|mémorise[zr]?|enregistre[zr]?|souviens-toi)\b[^.\n]{0,80}\b(?:utilisat\w+|mémoire|profil|"
+    r"pour toujours|comme (?:un )?fait)\b",
+)
 # "Always answer ..." as an order, in other languages.
 STANDING_IN_OTHER_LANGUAGES = (
     r"(?:^|[.!?:]\s*)(?:toujours répondre|réponds|répondez|antworte|antworten sie|responde|responda|rispondi|"
