@@ -57,6 +57,12 @@ _HELPERS = (
     r"assistants?(?! (?:manager|professor|coach|director|editor))|"
     r"(?<!build )(?<!monitoring )agents?(?! of\b)|ChatGPT|Claude|Copilot|Gemini|(?:LLM|AI|machine) readers?)"
 )
+# The same in German, Spanish and French, where the form of the verb shows that the reader is bidden.
+_BIDDEN = (
+    "merk speicher notier behalt ignorier vergiss lösch send schick antwort sag schreib öffn installier ruf behandl "
+    "nutz verwend führ recuerda guarda memoriza anota ignora olvida borra envía manda responde escribe abre ejecuta "
+    "usa retiens retenez mémorise enregistre souviens oublie ignore supprime envoie réponds écris ouvre exécute utilise"
+).split()
 _PATTERNS = (
     r"\byou\b(?!['’]?(?:tube|gov))",
     rf"{_BARE}{_POLITE}{_DO}",
@@ -67,21 +73,10 @@ _PATTERNS = (
     rf"\b{_HELPERS}\b[^.!?\n]{{0,60}}?\s{_MUST}",
     r"\b(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|messages?)\b[^.!?\n]{0,40}?\s(?:must|should|has to|"
     r"have to|needs? to)\b(?! be (?:sent|paid|filed|delivered))",
-)
-
-# The same in German, Spanish and French, where the form of the verb shows that the reader is bidden.
-_BIDDEN = (
-    "merk speicher notier behalt ignorier vergiss lösch send schick antwort sag schreib öffn installier ruf behandl "
-    "nutz verwend führ recuerda guarda memoriza anota ignora olvida borra envía manda responde escribe abre ejecuta "
-    "usa retiens retenez mémorise enregistre souviens oublie ignore supprime envoie réponds écris ouvre exécute utilise"
-).split()
-_PATTERNS = (
-    *_PATTERNS,
     r"\b(?:du|dir|dich|dein\w*|usted(?:es)?|debes|tienes que|vous|toi|votre|vos)\b",
     rf"{_BARE}(?:(?:bitte|nun|jetzt|immer|nie|por favor|siempre|nunca|s['’]il te plaît|toujours|assistent|asistente|"
     rf"assistant|agente?|ki|ia)[,:]?\s+){{0,3}}(?:{'|'.join(_BIDDEN)})(?:e|en|t|r|z)?\b",
 )
-
 
 # The text between words is short. On long runs, some patterns would take quadratic time, so runs are shortened.
 _ENDS = 8
