@@ -18,7 +18,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import load
 from clawmem.model.language.text import visible
 from clawmem.model.records.handover import SCHEMA
-from clawmem.model.safety.recalled_text import OPENING, wrap_context
+from clawmem.model.safety.recalled_text import OPENING, OPENING_OF_TASK, wrap_context
 from clawmem.runtime import Runtime
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -38,7 +38,7 @@ class Tool(NamedTuple):
     """A tool: its verb, the names of the verb's parameters that it takes, and what a client is told about it.
 
     A tool that `reads` sees what the project of the server's folder sees. With `document`, a JSON Schema, its other
-    arguments are the keys of a document that the verb reads from stdin."""
+    arguments are the keys of a document that the verb reads from stdin; with `whole`, the one of them is all of it."""
 
     verb: str
     title: str
@@ -47,8 +47,10 @@ class Tool(NamedTuple):
     reads: bool = False
     repeatable: bool = False
     document: Mapping[str, Any] | None = None
+    whole: bool = False
 
 
+_ANSWER = {"answer": {"type": "string", "description": "The answer, in the form that the task asks for."}}
 TOOLS = {
     "recall": Tool(
         "recall",
@@ -102,19 +104,45 @@ TOOLS = {
         "Add one line to today's note: what was done, what happened. Facts are learned from it later.",
         ("text",),
     ),
+    "decision": Tool(
+        "decision add",
+        "Store a decision",
+        "Store a decision with its reason, when it is made.",
+        ("decided", "why", "alternatives"),
+    ),
+    "learn_pending": Tool(
+        "learn pending",
+        "Read what waits",
+        "The next task of reading: conversations that no model has read yet, and the form of the answer. Answer with"
+        " learn_apply.",
+        ("limit_tokens",),
+        reads=True,
+    ),
+    "learn_apply": Tool(
+        "learn apply",
+        "Hand in what was read",
+        "Hand in the answer to the task of learn_pending. Each fact is checked. If it asks once more, answer again.",
+        (),
+        repeatable=True,
+        document={"properties": _ANSWER, "required": [*_ANSWER]},
+        whole=True,
+    ),
 }
 
 
 class ToolCall(Call):
     """A call of a verb as a tool: nobody watches, and nobody can be asked. Its stdin is a document, if it has one."""
 
-    def __init__(self, runtime: Runtime, document: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, runtime: Runtime, document: object = None) -> None:
         super().__init__(runtime)
         self._document = document
 
     def stdin(self) -> IO[bytes] | None:
-        """The document as JSON."""
-        return None if self._document is None else BytesIO(json.dumps(self._document).encode())
+        """The document: a text as it is, anything else as JSON."""
+        if self._document is None:
+            return None
+        text = self._document if isinstance(self._document, str) else json.dumps(self._document)
+        return BytesIO(text.encode(errors="replace"))
 
 
 def tool_list() -> list[dict[str, Any]]:
@@ -133,18 +161,29 @@ def call_tool(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> str:
     if tool.document is not None:
         document = {key: value for key, value in arguments.items() if key not in taken and value is not None}
         arguments = {key: value for key, value in arguments.items() if key in taken}
+    if tool.whole:
+        document = _only(name, tool, document or {})
     given = _checked(name, taken, arguments)
     values = {one.name: given.get(one.name, one.default) for one in command.parameters}
     if document is not None:
         values["file"] = "-"
-        _ensure_session(given.get("session"), runtime)
+        if "session" in taken:
+            _ensure_session(given.get("session"), runtime)
     elif tool.reads and "project" in values:
         values["project"] = runtime.project()
     runtime.check_verb(tool.verb)
     check_person(command, tool.verb, values, runtime.agent())
     answer: Answer = command.function(ToolCall(runtime, document), **values)
     text = _text(answer.finished(runtime))
-    return wrap_context(text) if tool.reads and not text.startswith(OPENING) else text
+    return wrap_context(text) if tool.reads and not text.startswith((OPENING, OPENING_OF_TASK)) else text
+
+
+def _only(name: str, tool: Tool, document: Mapping[str, Any]) -> Any:
+    """The value of the one argument that is all of a tool's document."""
+    keys = [*(tool.document or {})["required"]]
+    if [*document] != keys:
+        raise InvalidInput(f"{name} takes one argument, '{keys[0]}'.", "Give the answer as one text.")
+    return document[keys[0]]
 
 
 def _text(answer: Answer) -> str:
@@ -199,8 +238,8 @@ def _described(name: str, tool: Tool) -> dict[str, Any]:
 
 
 def _is_required(one: Parameter) -> bool:
-    """Whether the tool needs it: `remember` can also read many facts from a file, which no tool does."""
-    return one.required or one.name == "text"
+    """Whether the tool needs it: the verbs can also read facts or a decision from a file, which no tool does."""
+    return one.required or one.name in ("text", "decided", "why")
 
 
 def _property(one: Parameter) -> dict[str, Any]:

@@ -14,6 +14,7 @@ OPENING = "<clawmem-context>"
 CLOSING = "</clawmem-context>"
 _OWN = "clawmem-context"
 _TASK = "clawmem-task"
+OPENING_OF_TASK = f"<{_TASK} "
 _PARTS_OF_TASK = rf"{_OWN}|{_TASK}|events|known|places|before|told|doubtful|text|facts|statements"
 # A message with a task or the answer to one is all about it: what else it says is said to or by a reader of tasks.
 _OF_TASK = rf"<{_TASK} id=\"[a-z]+-[0-9a-f]{{8}}\">|\{{\s*\"task\":\s*\"[a-z]+-[0-9a-f]{{8}}\""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clawmem.errors import ClawmemError
+from clawmem.faces.mcp.protocol import INSTRUCTIONS
 from clawmem.faces.mcp.tools import TOOLS, call_tool, tool_list
 from clawmem.index.tables.exact_tokens import exact_counter
-from clawmem.model.safety.recalled_text import is_recalled
+from clawmem.learning.ingest import ingest
+from clawmem.model.safety.recalled_text import OPENING_OF_TASK, is_recalled
+from clawmem.model.transcripts.message import Message
 from clawmem.runtime import Runtime
+from tests.loopback import shown_events
 from tests.manual import TOOL_LIST, tool_file
 
 MOST_TOKENS = 2_500
@@ -107,3 +112,38 @@ def test_reads_see_the_project_of_the_folder(runtime: Runtime, tmp_path: Path) -
     assert "clang" in call_tool("recall", {"question": "what does the build use?"}, boat)
     assert "clang" not in call_tool("recall", {"question": "what does the build use?"}, plane)
     assert "clang" not in call_tool("context", {"question": "fix the build"}, plane)
+
+
+def test_what_waits_is_read_and_answered_by_tools(runtime: Runtime) -> None:
+    vault = runtime.vault()
+    said = [Message(1, "user", "I live in Lisbon and work at Brightpath.", "2026-11-02T10:00:00Z")]
+    ingest(vault, said, runtime.caller(), "talk.jsonl")
+    task = call_tool("learn_pending", {"limit_tokens": 20_000}, runtime)
+    assert task.startswith(OPENING_OF_TASK) and is_recalled(task)
+    (event,) = shown_events(task)
+    fact = {
+        "event": event["id"],
+        "quote": "I live in Lisbon",
+        "statement": "The user lives in Lisbon.",
+        "subject": "the user",
+    }
+    answer = {"task": re.search(r'id="([^"]+)"', task)[1], "facts": [fact]}  # type: ignore[index]
+    done = call_tool("learn_apply", {"answer": json.dumps(answer)}, runtime.renewed("cli"))
+    assert "The user lives in Lisbon." in done
+    assert "No event waits" in call_tool("learn_pending", {}, runtime.renewed("cli"))
+    with pytest.raises(ClawmemError, match="'answer'"):
+        call_tool("learn_apply", {}, runtime)
+    with pytest.raises(ClawmemError):
+        call_tool("learn_apply", {"answer": "I found nothing."}, runtime)
+
+
+def test_a_decision_is_stored_with_its_reason(runtime: Runtime) -> None:
+    options = ["Buffer: memory grew."]
+    call_tool("decision", {"decided": "Stream the answer.", "why": "Memory grew.", "alternatives": options}, runtime)
+    assert "Stream the answer." in call_tool("recall", {"question": "stream or buffer the answer?"}, runtime)
+    with pytest.raises(ClawmemError, match="'why' of decision is missing"):
+        call_tool("decision", {"decided": "Buffer."}, runtime)
+
+
+def test_the_standing_instruction_is_short() -> None:
+    assert exact_counter()(INSTRUCTIONS) <= 120
