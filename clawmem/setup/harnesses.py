@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 
 from clawmem.model.harness import native_events
 from clawmem.setup.jsonc import Broken, value_at
-from clawmem.setup.texts import COMMANDS, SKILL, SKILL_NAME, markdown_command, openclaw_plugin, toml_command
+from clawmem.setup.texts import (
+    ALLOWED_TOOLS,
+    COMMANDS,
+    SKILL,
+    SKILL_NAME,
+    markdown_command,
+    openclaw_plugin,
+    toml_command,
+)
 
 SERVER = "clawmem"
 SHELL = "shell"
@@ -20,6 +28,10 @@ _AGENT = "CLAWMEM_AGENT"
 _TRUST = (
     "Codex skips hooks that were not trusted, and says nothing: start `codex` once and accept them under 'Hooks need"
     " review'."
+)
+_CURSOR_NOTE = (
+    "Cursor asks before each tool of clawmem. Allow `clawmem:*` once in its settings under Auto-Run; a list in"
+    " permissions.json, if you have one, gets the tools at the next setup."
 )
 _OPENCLAW_NOTES = (
     "OpenClaw says at each start that it cannot verify where the plugin clawmem comes from. It is the one written"
@@ -66,12 +78,17 @@ class VendorCommand(NamedTuple):
 
 
 class Wiring(NamedTuple):
-    """All that is wired into one harness: its program, its configuration folder, the changes, and what to know."""
+    """All that is wired into one harness: its program, its configuration folder, the changes, and what to know.
+
+    `granted` are the tools that run without a question after the setup. With `plain_json`, the harness refuses a file
+    with comments or trailing commas."""
 
     program: str
     folder: Path
     steps: tuple[Step | VendorCommand, ...]
     notices: tuple[str, ...] = ()
+    granted: tuple[str, ...] = ALLOWED_TOOLS
+    plain_json: bool = False
 
 
 def wiring(
@@ -101,6 +118,7 @@ def _claude(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
                 for event in native_events("claude-code")
             ),
             Entry(folder / "settings.json", ("env", _AGENT), "claude-code"),
+            *_allowed(folder / "settings.json", ("permissions", "allow"), f"mcp__{SERVER}__{{}}"),
             OwnFile(folder / "skills" / SKILL_NAME / "SKILL.md", SKILL),
             *_commands(folder / "commands"),
             VendorCommand(
@@ -111,7 +129,12 @@ def _claude(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
                 Entry(state, ("mcpServers", SERVER), {"type": "stdio", **_server(server)}),
             ),
         ),
+        plain_json=True,
     )
+
+
+def _allowed(path: Path, keys: tuple[str, ...], name: str) -> tuple[Entry, ...]:
+    return tuple(Entry(path, keys, name.format(tool), True) for tool in ALLOWED_TOOLS)
 
 
 def _claude_hook(command: Any, event: str) -> dict[str, Any]:
@@ -133,7 +156,10 @@ def _codex(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
         config, "codex", ("mcp", "add", SERVER, "--", *server), ("mcp", "remove", SERVER), Block(config, block)
     )
     skill = OwnFile(folder / "skills" / SKILL_NAME / "SKILL.md", SKILL)
-    return Wiring("codex", folder, (*hooks, skill, *_commands(folder / "prompts"), add), (_TRUST,))
+    # Codex asks for no tool whose annotations say that it destroys nothing and reaches nothing outside.
+    return Wiring(
+        "codex", folder, (*hooks, skill, *_commands(folder / "prompts"), add), (_TRUST,), plain_json=True
+    )  # fmt: skip
 
 
 def _gemini(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
@@ -148,7 +174,8 @@ def _gemini(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
         for event in native_events("gemini")
     )
     files = (OwnFile(folder / "commands" / f"{name}.toml", toml_command(name)) for name in COMMANDS)
-    return Wiring("gemini", folder, (*hooks, Entry(settings, ("mcpServers", SERVER), _server(server)), *files))
+    entry = Entry(settings, ("mcpServers", SERVER), {**_server(server), "trust": True})
+    return Wiring("gemini", folder, (*hooks, entry, *files))
 
 
 def _opencode(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
@@ -158,7 +185,12 @@ def _opencode(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
     with_comments = folder / "opencode.jsonc"
     config = with_comments if with_comments.exists() else folder / "opencode.json"
     note = "OpenCode keeps its sessions in a database: `opencode export ID | clawmem ingest -` adds one."
-    return Wiring("opencode", folder, (Entry(config, ("mcp", SERVER), server), *_commands(folder / "command")), (note,))
+    # Without a rule, every tool is allowed; the last rule that fits a tool decides.
+    rules = _value_in(config, ("permission",))
+    rule = (Entry(config, ("permission", f"{SERVER}_*"), "allow"),) if isinstance(rules, dict) else ()
+    refused = isinstance(rules, str) and rules != "allow"
+    steps = (Entry(config, ("mcp", SERVER), server), *rule, *_commands(folder / "command"))
+    return Wiring("opencode", folder, steps, (note,), () if refused else ALLOWED_TOOLS)
 
 
 def _cursor(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
@@ -171,7 +203,15 @@ def _cursor(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
     )
     version = Entry(folder / "hooks.json", ("version",), 1)
     steps = (version, *hooks, Entry(folder / "mcp.json", ("mcpServers", SERVER), _server(server)))
-    return Wiring("cursor", folder, (*steps, *_commands(folder / "commands")))
+    # A new list in a file would take the place of the list in the app.
+    app, program = folder / "permissions.json", folder / "cli-config.json"
+    in_app = _has_list(app, ("mcpAllowlist",))
+    grants = _allowed(app, ("mcpAllowlist",), f"{SERVER}:{{}}") if in_app else ()
+    if _has_list(program, ("permissions", "allow")):
+        grants += _allowed(program, ("permissions", "allow"), f"Mcp({SERVER}:{{}})")
+    notices = () if in_app else (_CURSOR_NOTE,)
+    granted = ALLOWED_TOOLS if in_app else ()
+    return Wiring("cursor", folder, (*steps, *grants, *_commands(folder / "commands")), notices, granted)
 
 
 def _openclaw(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
@@ -198,10 +238,14 @@ def _openclaw(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
 
 def _has_list(config: Path, keys: tuple[str, ...]) -> bool:
     """Whether a file has a list there. A new list would forbid everything that it does not name."""
+    return isinstance(_value_in(config, keys), list)
+
+
+def _value_in(config: Path, keys: tuple[str, ...]) -> Any:
     try:
-        return isinstance(value_at(config.read_text(), keys), list)
+        return value_at(config.read_text(), keys)
     except (OSError, ValueError, Broken):
-        return False  # reported when it is edited
+        return None  # reported when it is edited
 
 
 def _shell(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
@@ -214,7 +258,7 @@ def _shell(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
     words = shlex.join(command()[:1] if len(command()) == 1 else command())
     name = shell if shell in ("bash", "zsh", "fish") else "sh"
     line = f"{words} aliases {name} | source\n" if shell == "fish" else f'eval "$({words} aliases {name})"\n'
-    return Wiring(name, rc.parent, (Block(rc, line),))
+    return Wiring(name, rc.parent, (Block(rc, line),), granted=())
 
 
 def _server(command: Sequence[str]) -> dict[str, Any]:

@@ -6,6 +6,11 @@ import json
 from collections.abc import Sequence
 
 SKILL_NAME = "clawmem"
+ALLOWED_TOOLS = (
+    "recall", "context", "why", "remember", "supersede", "note", "decision", "session_end", "learn_pending",
+    "learn_apply",
+)  # fmt: skip
+"""The tools that run without a question after a setup: they read or add, and what they change is kept, marked."""
 _ABOUT = (
     "Long-term memory of this user and their projects. Use it before answering about the user, earlier work, decisions"
     " or conventions, and whenever the user corrects you, states a preference, or decides something."

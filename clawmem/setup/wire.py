@@ -101,7 +101,11 @@ def wire(
             before[path] = _unwired(path, receipt)
             after[path] = before[path]
             steps[path] = []
+        if wanted.plain_json and isinstance(step, Entry):
+            _check_plain(wanted.program, path, after[path])
         if _is_others(step, path, after[path]):
+            if isinstance(step, Entry) and isinstance(step.value, str) and step.append:
+                continue  # a name in a list of names, which a person put there
             notices.append(f"{_named(step, path)} is there already and not clawmem's; it was left as it is")
             continue
         record, text = _applied(step, path, after[path])
@@ -216,6 +220,19 @@ def _applied(step: Step, path: Path, data: bytes | None) -> tuple[dict[str, Any]
         "made": max(made, 0),
     }
     return record, changed.encode()
+
+
+def _check_plain(program: str, path: Path, data: bytes | None) -> None:
+    """Refuse a file with comments or trailing commas where the harness refuses it, too."""
+    text = _text(path, data).removeprefix("\ufeff")
+    try:
+        json.loads(text or "{}")
+    except ValueError as problem:
+        line = getattr(problem, "lineno", 1)
+        raise InvalidInput(
+            f"{path} is not plain JSON (line {line}), so {program} refuses all of it; nothing was changed.",
+            "Take out comments and trailing commas, then run setup again.",
+        ) from None
 
 
 def _is_others(step: Step, path: Path, data: bytes | None) -> bool:

@@ -110,9 +110,9 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 COMMANDS: dict[str, Sequence[str]] = {
-    "claude-code": ("claude", "-p", "{prompt}", "--allowedTools", "mcp__clawmem__recall,mcp__clawmem__remember"),
+    "claude-code": ("claude", "-p", "{prompt}"),
     "codex": ("codex", "exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check", "{prompt}"),
-    "gemini": ("gemini", "--skip-trust", "-y", "-m", "gemini-2.5-flash", "-p", "{prompt}"),
+    "gemini": ("gemini", "--skip-trust", "-m", "gemini-2.5-flash", "-p", "{prompt}"),
 }
 EVENTS = {
     "claude-code": ("SessionStart", "UserPromptSubmit", "SessionEnd"),
@@ -156,7 +156,7 @@ def test_the_loop(place: Place, harness: str) -> None:
 RIGHTS = {
     "claude-code": ("--allowedTools", "Bash"),
     "codex": ("--dangerously-bypass-approvals-and-sandbox",),
-    "gemini": (),
+    "gemini": ("-y",),
 }
 
 
@@ -174,6 +174,17 @@ def test_in_its_shell_the_agent_is_the_caller_without_any_setup(place: Place, ha
     (fact,) = json.loads(told.read_text())["data"]["facts"]
     assert (fact["agent"], fact["trust"]) == (harness, "agent")
     assert f"only a person may run it, and {harness} is an agent" in Path(f"{told}.refused").read_text()
+
+
+@pytest.mark.parametrize("harness", COMMANDS)
+def test_what_an_agent_stores_is_stored_without_a_question(place: Place, harness: str) -> None:
+    program, *words = COMMANDS[harness]
+    if shutil.which(program, path=place.environment["PATH"]) is None:
+        pytest.skip(f"{program} is not installed: make harness")
+    place.clawmem("setup", harness)
+    place.api.tool, place.api.arguments = "remember", {"text": "The hull of the boat is painted green."}
+    place.run(program, *(word.replace("{prompt}", "We paint the hull green.") for word in words))
+    assert "painted green" in place.clawmem("recall", "hull", "--in", "facts")
 
 
 def test_codex_says_nothing_of_hooks_that_are_not_trusted_but_doctor_does(place: Place) -> None:

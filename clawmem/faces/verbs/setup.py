@@ -16,8 +16,9 @@ from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
 
 
 def setup(call: Call, harness: str | None, remove: bool, listed: bool, dry_run: bool) -> Answer:
-    """The harness gets an MCP server, hooks, a skill and slash commands; other entries of its files stay. --remove
-    restores every file byte for byte, unless somebody changed it since: then exactly these entries go."""
+    """The harness gets an MCP server, hooks, a skill and slash commands, and runs the server's tools without asking;
+    other entries of its files stay. --remove restores every file byte for byte, unless somebody changed it since:
+    then exactly these entries go."""
     if listed:
         return _list(call)
     if harness is None:
@@ -34,7 +35,7 @@ def setup(call: Call, harness: str | None, remove: bool, listed: bool, dry_run: 
         return _answer(harness, done, f"{harness}: nothing to remove", dry_run)
     wanted = _wiring(call, harness)
     done = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
-    return _answer(harness, done, f"{harness} is set up already", dry_run)
+    return _answer(harness, done, f"{harness} is set up already", dry_run, wanted.granted)
 
 
 def _wiring(call: Call, harness: str) -> Any:
@@ -44,11 +45,15 @@ def _wiring(call: Call, harness: str) -> Any:
     return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), str(vault.root))
 
 
-def _answer(harness: str, done: WireResult, nothing: str, dry_run: bool = False) -> Answer:
+def _answer(
+    harness: str, done: WireResult, nothing: str, dry_run: bool = False, granted: tuple[str, ...] = ()
+) -> Answer:
     would = "would be " if dry_run else ""
-    lines = [f"{one.path}: {would}{one.did}" for one in done.files] or [nothing]
+    lines = [f"{file.path}: {would}{file.did}" for file in done.files] or [nothing]
+    if granted and done.files:
+        lines.append(f"{would}allowed without a question: {', '.join(granted)}")
     lines += ["dry run; nothing was changed"] if dry_run else []
-    data = {"harness": harness, "files": [one._asdict() for one in done.files]}
+    data = {"harness": harness, "files": [file._asdict() for file in done.files], "granted": list(granted)}
     return Answer(data, lines, done.notices)
 
 
@@ -78,6 +83,7 @@ VERB = Command(
     {
         "harness?": str,
         "files?": [{"path": str, "did": str}],
+        "granted?": [str],
         "harnesses?": [
             {
                 "harness": str,

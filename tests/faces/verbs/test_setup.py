@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import clawmem as clawmem_package
 from clawmem.setup.harnesses import HARNESSES
 from clawmem.setup.texts import SHELLS
 from tests.conftest import Command, Result
@@ -28,6 +29,18 @@ OTHERS = """\
   "mcp": {"other": {"type": "local"}, "servers": {"x": {}}},
 }
 """
+PLAIN = """\
+{
+  "mine": "// my own",
+  "theme": "dark",
+  "hooks": {
+    "SessionStart": [{"hooks": [{"type": "command", "command": "true"}], "id": "// keep"}]
+  },
+  "permissions": {"allow": ["Bash(ls:*)", "mcp__clawmem__why"], "deny": ["WebFetch"]},
+  "mcpServers": {"other": {"command": "other"}}
+}
+"""
+REFUSE_COMMENTS = ("claude-code", "codex")
 JSON_FILES = {
     "claude-code": ".claude/settings.json",
     "codex": ".codex/hooks.json",
@@ -60,6 +73,11 @@ def setup(clawmem: Command, vault_root: Path, tmp_path: Path) -> Setup:
     return run
 
 
+def others(harness: str) -> str:
+    """A file of settings as a person wrote it, with comments where the harness reads them."""
+    return PLAIN if harness in REFUSE_COMMENTS else OTHERS
+
+
 def files(home: Path) -> dict[str, bytes]:
     """Every file of the home, without the state of git and of clawmem."""
     found = (one for one in home.rglob("*") if one.is_file())
@@ -84,7 +102,7 @@ def test_without_any_configuration(setup: Setup, home: Path, harness: str) -> No
 def test_other_peoples_entries_and_comments_stay(setup: Setup, home: Path, harness: str) -> None:
     path = home / JSON_FILES[harness]
     path.parent.mkdir(parents=True)
-    path.write_text(OTHERS)
+    path.write_text(others(harness))
     before = files(home)
     assert setup(harness, "--dry-run").code == 0
     assert files(home) == before
@@ -99,14 +117,14 @@ def test_other_peoples_entries_and_comments_stay(setup: Setup, home: Path, harne
 def test_what_others_change_meanwhile_stays(setup: Setup, home: Path, harness: str) -> None:
     path = home / JSON_FILES[harness]
     path.parent.mkdir(parents=True)
-    path.write_text(OTHERS)
+    path.write_text(others(harness))
     assert setup(harness).code == 0
     path.write_text(path.read_text().replace('"dark"', '"light"'))
     assert setup(harness).code == 0  # again, after the change
     path.write_text(path.read_text().replace("// my own", "// our own"))
     done = setup(harness, "--remove")
     assert done.code == 0
-    assert path.read_text() == OTHERS.replace('"dark"', '"light"').replace("// my own", "// our own")
+    assert path.read_text() == others(harness).replace('"dark"', '"light"').replace("// my own", "// our own")
 
 
 def test_a_receipt_names_no_file_or_program_of_others(setup: Setup, home: Path, tmp_path: Path) -> None:
@@ -146,14 +164,14 @@ def test_a_broken_file_changes_nothing(setup: Setup, home: Path, harness: str) -
 def test_a_link_stays_a_link(setup: Setup, home: Path) -> None:
     real = home / "dotfiles/settings.json"
     real.parent.mkdir()
-    real.write_text(OTHERS)
+    real.write_text(PLAIN)
     link = home / ".claude/settings.json"
     link.parent.mkdir()
     link.symlink_to(real)
     assert setup("claude-code").code == 0
     assert link.is_symlink() and "clawmem" in real.read_text()
     assert setup("claude-code", "--remove").code == 0
-    assert link.is_symlink() and real.read_text() == OTHERS
+    assert link.is_symlink() and real.read_text() == PLAIN
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root may write everywhere")
@@ -320,3 +338,48 @@ def test_a_list_of_allowed_plugins_gets_ours_and_loses_it_again(setup: Setup, ho
     assert '"clawmem"' in config.read_text().partition("allow")[2].partition("]")[0]
     setup("openclaw", "--remove")
     assert config.read_text() == '{"plugins": {"allow": ["other"]}}\n'
+
+
+@pytest.mark.parametrize("harness", REFUSE_COMMENTS)
+def test_a_file_that_the_harness_would_refuse_is_left_alone(setup: Setup, home: Path, harness: str) -> None:
+    path = home / JSON_FILES[harness]
+    path.parent.mkdir(parents=True)
+    path.write_text(OTHERS)
+    before = files(home)
+    done = setup(harness)
+    assert done.code == 2 and "not plain JSON (line 2)" in done.err and "nothing was changed" in done.err
+    assert files(home) == before
+
+
+def test_every_tool_that_reads_or_adds_is_allowed_by_name(setup: Setup, home: Path) -> None:
+    tools = json.loads((Path(clawmem_package.__file__).parent / "faces/mcp/tools.json").read_text())
+    harmless = [tool["name"] for tool in tools if not tool["annotations"]["destructiveHint"]]
+    settings = home / ".claude/settings.json"
+    settings.parent.mkdir()
+    settings.write_text(PLAIN)
+    done = setup("claude-code", "--json")
+    assert sorted(json.loads(done.out)["data"]["granted"]) == sorted(harmless)
+    allowed = json.loads(settings.read_text())["permissions"]
+    assert allowed["deny"] == ["WebFetch"] and allowed["allow"][0] == "Bash(ls:*)"
+    assert sorted(allowed["allow"][1:]) == sorted(f"mcp__clawmem__{name}" for name in harmless)
+    assert setup("claude-code", "--remove").code == 0
+    assert settings.read_text() == PLAIN
+
+
+def test_cursor_and_opencode_grant_only_where_a_person_keeps_a_list(setup: Setup, home: Path) -> None:
+    (home / ".cursor").mkdir()
+    assert "allowed without" not in (asked := setup("cursor")).out and "asks before each tool" in asked.err
+    assert not (home / ".cursor/permissions.json").exists()
+    rules = home / ".cursor/permissions.json"
+    rules.write_text('{"mcpAllowlist": ["other:*"]}\n')
+    assert "allowed without a question: recall," in setup("cursor").out
+    assert "clawmem:recall" in json.loads(rules.read_text())["mcpAllowlist"]
+    assert setup("cursor", "--remove").code == 0
+    assert rules.read_text() == '{"mcpAllowlist": ["other:*"]}\n'
+    config = home / ".config/opencode/opencode.json"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('{"permission": {"*": "ask"}}\n')
+    assert setup("opencode").code == 0
+    assert [*json.loads(config.read_text())["permission"].items()] == [("*", "ask"), ("clawmem_*", "allow")]
+    assert setup("opencode", "--remove").code == 0
+    assert config.read_text() == '{"permission": {"*": "ask"}}\n'
