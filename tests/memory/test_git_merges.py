@@ -480,3 +480,27 @@ def test_a_note_of_merges_that_never_came_in_goes(machines: list[Machine]) -> No
 def remembered(machine: Machine, text: str) -> RememberResult:
     """Remember a fact; all that is told of it."""
     return remember(machine.vault, [draft_from_record({"fact": text}, NOW)], machine.caller)
+
+
+def test_a_python_file_of_a_remote_is_not_imported_by_a_pull(machines: list[Machine], tmp_path: Path) -> None:
+    """git runs the merge driver in the work tree, where a remote may have put modules of any name."""
+    one, other = machines
+    for name in ("json.py", "clawmem.py", "sitecustomize.py"):
+        other.write(name, f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    other.git("add", "-A")
+    other.git("commit", "-q", "-m", "modules")
+    other.sync()
+    one.git("pull", "-q", "origin", "main")
+    for machine in (one, other):
+        machine.keep(f"The boat of {machine.root.name} is red.", entity="areas/people/jane")
+    other.sync()
+    old = one.git("config", "merge.clawmem.driver").strip().replace(" -P ", " ")
+    one.git("config", "merge.clawmem.driver", old)
+    one.sync()  # replaces the command of an older version
+    assert " -P " in one.git("config", "merge.clawmem.driver")
+    for machine in (one, other):
+        machine.keep(f"The car of {machine.root.name} is red.", entity="areas/people/jane")
+    other.sync()
+    one.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    assert not (tmp_path / "ran").exists()
+    assert len([fact for fact in one.standing() if "car" in fact]) == 2

@@ -15,7 +15,8 @@ from clawmem.vault.vault import Vault
 DRIVER_NAMES = ("clawmem", "union")
 DRIVER_SETTINGS = rf"^merge\.({'|'.join(DRIVER_NAMES)})\.driver$"
 _TITLE = "clawmem: facts by id, ledgers by time, prose as text"
-_ARGUMENTS = "-m clawmem merge-driver %O %A %B %P"
+# git runs it in the vault. Without -P Python would import modules from there, such as a json.py that a remote sent.
+_ARGUMENTS = "-P -m clawmem merge-driver %O %A %B %P"
 
 
 def command_line() -> str:
@@ -51,6 +52,8 @@ def driver_problem(vault: Vault, settings: Mapping[str, str] | None = None) -> s
         program = _program(command)
         if program.is_absolute() and not program.exists():
             return f"git would merge facts with {program}, which no longer exists."
+        if " -m clawmem " in command and " -P " not in command:
+            return "git would merge facts with a command of an older version, which imports Python files of the vault."
     return None
 
 
