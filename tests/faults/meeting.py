@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from clawmem.vault.git.acceptance import accept
 from tests.faults.checks import assert_sound, assert_whole, facts, git
 
 # As git writes them, in any file and any encoding; a line of equal signs alone may also underline a heading.
@@ -25,6 +26,7 @@ def clones(folder: Path, environment: Mapping[str, str], count: int) -> list[Pat
     run(first, environment, "sync")
     for number in range(1, count):
         git(folder, environment, "clone", "-q", str(hub), f"clone-{number}")
+        accept(folder / f"clone-{number}/.git", environment)
     return [folder / f"clone-{number}" for number in range(count)]
 
 

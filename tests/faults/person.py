@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
+from clawmem.vault.git.acceptance import accept
 from tests.faults.checks import assert_sound, assert_whole, commits, git
 from tests.memory.machines import make_machines
 
@@ -29,6 +30,7 @@ def work_beside(root: Path, environment: Mapping[str, str], seconds: float, writ
     hub, other = root.parent / "hub.git", root.parent / "other"
     git(root.parent, own, "clone", "-q", "--bare", str(root), str(hub))
     git(root.parent, own, "clone", "-q", str(hub), str(other))
+    accept(other / ".git", own)
     git(root, own, "remote", "add", "origin", str(hub))
     end = time.monotonic() + seconds
     with ThreadPoolExecutor(writers + 1) as pool:

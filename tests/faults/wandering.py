@@ -27,6 +27,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.lifecycle import chain
 from clawmem.model.records.entity import folder_of, items_path, name_of_path
 from clawmem.model.transcripts.message import Message
+from clawmem.vault.git.acceptance import accept
 from tests.conftest import NOW
 from tests.faults.checks import git
 from tests.memory.machines import Machine, make_machines
@@ -309,6 +310,7 @@ def _redact(life: Wandering, machine: Machine) -> None:
         if other is not machine:
             shutil.rmtree(other.root)
             git(life.folder, life.environment, "clone", "-q", str(life.hub), other.root.name)
+            accept(other.root / ".git", life.environment)
 
 
 Act = Callable[[Wandering, Machine], None]

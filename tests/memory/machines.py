@@ -14,6 +14,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
 from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git, work_files
@@ -22,12 +23,13 @@ REVIEW = SyncOptions()
 
 
 class Machine:
-    """One clone, with separate ids."""
+    """One clone, accepted on its machine, with separate ids."""
 
     def __init__(self, root: Path, environment: Mapping[str, str], seed: int) -> None:
         self.root = root
         self.environment = environment
         self.caller = Caller(NOW, random.Random(seed).randbytes)
+        accept(root / ".git", environment)
 
     @property
     def vault(self) -> Vault:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from clawmem.faces.cli.app import run
+from clawmem.vault.git.acceptance import accept
 from tests.conftest import PINNED_NOW
 from tests.faults.checks import git
 
@@ -251,6 +252,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Meeting
     git(folder, environment, "init", "-q", "--bare", "-b", "main", str(hub))
     # Relative, so that copies meet at their own.
     git(mine, environment, "remote", "add", "origin", "../hub.git")
+    accept(mine / ".git", environment)
     made = Meeting(mine, theirs, environment)
     made.meets("remember", "Jane lives in Oslo.", "--entity", "areas/people/jane")
     made.meets("remember", "The site is green.", "--entity", "projects/site")
@@ -265,6 +267,7 @@ def meeting(prepared: Meeting, tmp_path: Path) -> Meeting:
     """Copy the two clones and their remote."""
     folder = tmp_path / "meeting"
     subprocess.run(["cp", "-a", str(prepared.mine.parent), str(folder)], check=True)
+    accept(folder / "mine/.git", prepared.environment)
     return Meeting(folder / "mine", folder / "theirs", prepared.environment)
 
 

@@ -110,7 +110,10 @@ def scene(prepared: Path, tmp_path: Path) -> Scene:
     # A copy has other inodes: git would read every file again in each command.
     git(root, environment, "config", "remote.origin.url", str(folder / "hub.git"))
     git(root, environment, "update-index", "-q", "--refresh")
-    return Scene(root, outside, program, environment)
+    # Found upwards, it would be passed over or only read: who names it gets as far as it leads.
+    return Scene(
+        root, outside, program, {**environment, "CLAWMEM_VAULT": str(root)}
+    )  # whoever names it gets as far as it leads
 
 
 def _state_of(folder: Path) -> dict[str, tuple[str, object]]:

@@ -514,7 +514,8 @@ def test_a_clone_is_accepted_by_a_person(victim: Victim, clawmem: Command, tmp_p
         victim.plant({**QUICK, **llm(listening.address)})
         clone = tmp_path / "clone"
         git(tmp_path, victim.environment, "clone", "-q", str(victim.hub), str(clone))
-        told = clawmem("heartbeat", cwd=clone)
+        assert clawmem("heartbeat", cwd=clone).code == 1, "what is found in the working folder is only read"
+        told = clawmem("heartbeat", cwd=clone, env={"CLAWMEM_VAULT": str(clone)})
         assert told.code == 0
         assert (
             "This vault suggests values for llm.model, llm.api_base, llm.api_key_env. They have no effect" in told.err
