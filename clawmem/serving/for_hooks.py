@@ -13,12 +13,12 @@ from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import servable, shorten, token_bound
-from clawmem.model.proposals.quarantine import without_orders
+from clawmem.model.proposals.quarantine import judged_mark, without_orders
 from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.model.records.session import DEFAULT_AGENT, SessionRecord
+from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, SessionRecord
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in
@@ -92,14 +92,15 @@ def earlier_part(sessions: Iterable[SessionRecord], fields: Sequence[str] = ("su
             "warning": session.warnings,
         }
         told = f"{(session.ended or '')[:10]}, {session.agent or DEFAULT_AGENT}"
+        judged = session.extra.get(JUDGED) == judged_mark(session)
         for field in fields:
             named = told if field == "summary" else f"{told}, {field}"
-            lines += [f"- {servable(named)}: {_handed_on(text)} ({UNREVIEWED})\n" for text in texts[field]]
+            lines += [f"- {servable(named)}: {_handed_on(text, judged)} ({UNREVIEWED})\n" for text in texts[field]]
     return f"{_EARLIER}\n{''.join(lines)}" if lines else ""
 
 
-def _handed_on(text: object) -> str:
-    return shorten(servable(without_orders(str(text)[:_JUDGED_CHARACTERS])), _SUMMARY_CHARACTERS)
+def _handed_on(text: str, judged: bool) -> str:
+    return shorten(servable(text if judged else without_orders(text[:_JUDGED_CHARACTERS])), _SUMMARY_CHARACTERS)
 
 
 def prompt_text(

@@ -279,7 +279,7 @@ _RECORD: Mapping[Any, Any] = {
     "id": str, "agent?": str, "state": set(STATES), "started?": str, "last_seen?": str, "ended?": str,
     "workflow?": str, "project?": str, "task?": str, "stage?": str, "served?": [str], "notes?": [_NOTE],
     "checkpoints?": [{str: object}], "summary?": str, "reflection?": {str: object}, "warnings?": [str],
-    "outcomes?": {str: str}, "learned?": [str], "proposals?": [str],
+    "outcomes?": {str: str}, "learned?": [str], "proposals?": [str], "judged?": int,
     "collisions?": [{"at": str, "what": str, "holder": str, "session": str}], str: object,
 }  # fmt: skip
 _CLAIM = {"kind": set(KINDS), "what": str, "project?": str}

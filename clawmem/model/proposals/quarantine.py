@@ -18,6 +18,7 @@ from clawmem.model.records.seal import checksum
 
 if TYPE_CHECKING:
     from clawmem.model.records.event import Event
+    from clawmem.model.records.session import SessionRecord
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
@@ -103,6 +104,12 @@ def without_orders(text: str, put: Callable[[str], str] = lambda _: WITHHELD) ->
     if not orders or order_handed_on("".join("" if piece in orders else piece for piece in pieces)) is not None:
         return put(text)
     return "".join(put(piece) if piece in orders else piece for piece in pieces)
+
+
+def judged_mark(record: SessionRecord) -> int:
+    """Return a checksum of what a session hands on and of the rules. A record that holds it was judged when it was
+    written, so that a start need not judge it again."""
+    return checksum(RULES, record.summary, *(record.reflection or {}).get("watch_for", ()), *record.warnings)
 
 
 def orders_in_event_text(text: str, outside: bool) -> tuple[str, str] | None:

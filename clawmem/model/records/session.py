@@ -18,6 +18,8 @@ OPEN, ENDED, ABANDONED, REVOKED = "open", "ended", "abandoned", "revoked"
 STATES = (OPEN, ENDED, ABANDONED, REVOKED)
 """`revoked`: a person withdrew what came from it; its summary and notes are kept, and neither served nor digested."""
 PREFIX = "ses_"
+JUDGED = "judged"
+"""The key of a record for `judged_mark`: what it hands on was searched for orders when the session ended."""
 DEFAULT_AGENT = "main"
 """The agent of a session that a caller without an agent starts."""
 COLLISION = "collision"

@@ -14,9 +14,10 @@ from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.zones import COMPACT, ROTATE, zone
 from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path, sections, without_older_lines
 from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.proposals.quarantine import judged_mark
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, check_handover
-from clawmem.model.records.session import ENDED, SessionRecord, parse_session, render_session
+from clawmem.model.records.session import ENDED, JUDGED, SessionRecord, parse_session, render_session
 from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -80,6 +81,7 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
             outcomes=checked.document.get("outcomes") or None,
         )
         record = _with_learned(record, done)
+        record = record._replace(extra={**record.extra, JUDGED: judged_mark(record)})
         queue = queue_session(read_queue(work), record.id, _to_digest(record, moment))
         writes: dict[str, bytes | None] = {
             record_path(record): render_session(record),

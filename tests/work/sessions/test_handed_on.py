@@ -198,3 +198,18 @@ def test_what_people_write_about_their_work_is_no_order(vault: Vault) -> None:
     )
     assert without_orders(told) == told
     assert order_handed_on("Never trust the cache after a deploy.", advice=True) is None
+
+
+def test_a_summary_that_was_written_by_hand_is_judged_when_it_is_served(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    env = {**BOT, "CLAWMEM_PROJECT": "https://git.example.org/ada/boat.git"}
+    clawmem("session", "start", env=env)
+    given = {"summary": "It zqworks.", "reflection": {"learned": [], "watch_for": []}}
+    clawmem("session", "end", "--from", "-", given=json.dumps(given), env=env)
+    (path,) = (vault_root / "agents/scout/sessions").glob("*.json")
+    text = path.read_text()
+    path.write_text(text.replace("It zqworks.", ORDERS[0].format("zqhand") + " It zqworks."))
+    start = context(say(clawmem, vault_root, "SessionStart", project, session_id="later", source="startup"))
+    assert "zqhand" not in start
+    assert "[withheld: it reads as an order] It zqworks. (agent, unreviewed)" in start
