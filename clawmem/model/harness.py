@@ -15,7 +15,16 @@ from clawmem.model.named_tuple import NamedTuple
 START, PROMPT, COMPACT, END = "start", "prompt", "compact", "end"
 """What happens: a session begins or goes on after a compaction, a person asks, the conversation is about to be
 shortened, a session ends."""
-_CLAUDE = {"SessionStart": START, "UserPromptSubmit": PROMPT, "PreCompact": COMPACT, "SessionEnd": END}
+DELEGATED, RETURNED = "delegated", "returned"
+"""What happens: an agent hands work to a sub-agent, and the sub-agent is done."""
+_CLAUDE = {
+    "SessionStart": START,
+    "UserPromptSubmit": PROMPT,
+    "SubagentStart": DELEGATED,
+    "SubagentStop": RETURNED,
+    "PreCompact": COMPACT,
+    "SessionEnd": END,
+}
 _HARNESSES: dict[str, dict[str, str]] = {
     "claude-code": _CLAUDE,
     "codex": _CLAUDE,
@@ -68,8 +77,10 @@ def read_call(data: bytes) -> HookCall:
     roots = given.get("workspace_roots")
     folder = given.get("cwd") or (roots[0] if isinstance(roots, list) and roots else None)
     session = given.get("session_id") or given.get("conversation_id")
+    # The transcript of a sub-agent stands beside that of its session.
+    transcript = given.get("agent_transcript_path") or given.get("transcript_path")
     return HookCall(
-        _text(session), _text(folder), _text(given.get("transcript_path")),
+        _text(session), _text(folder), _text(transcript),
         (_text(given.get("prompt")) or "")[:_MOST_ASKED], _text(given.get("source")) or "",
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, MODEL, Parameter
 from clawmem.faces.parts.words import commits_made
+from clawmem.faces.verbs.hook import take_in_left
 from clawmem.heartbeat.loop import HeartbeatResult, due_steps, record_failure, run_heartbeat, step_reports
 from clawmem.heartbeat.step import Report
 from clawmem.heartbeat.steps import STEPS
@@ -27,16 +28,19 @@ def heartbeat(
     only: Sequence[str] | None,
     list_steps: bool,
 ) -> Answer:
-    """The heartbeat commits hand edits, finds the triples of facts that have none, learns from new events and daily
-    notes, counts accesses, archives unused facts, writes daily notes, promotes facts of the day before, and updates
-    summaries and MEMORY.md. Each step makes one commit, or none if nothing changed. Exit code 4: only part was done;
-    13: a limit on the model was reached; 14: the model could not be used. Unread events wait for the next run."""
+    """The heartbeat takes in the transcripts of sessions that nobody ended, commits hand edits, finds the triples of
+    facts that have none, learns from new events and daily notes, counts accesses, archives unused facts, writes daily
+    notes, promotes facts of the day before, and updates summaries and MEMORY.md. Each step makes one commit, or none if
+    nothing changed. Exit code 4: only part was done; 13: a limit on the model was reached; 14: the model could not be
+    used. Unread events wait for the next run."""
     if list_steps:
         return _steps(call)
     caller = call.runtime.caller()
     before = f"{stamp(caller.now)} " if stamped else ""
     try:
         vault = call.runtime.vault()
+        if not dry_run and not only:
+            take_in_left(call, vault)
         with call.progress() as report:
             models = [_model(call, task, model, budget_cents, not dry_run) for task in (EXTRACT, JUDGE, SYNTHESIZE)]
             done = run_heartbeat(vault, caller, dry_run, models[0], report, only or (), models[1], models[2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,19 @@ from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.facts.reach import Reach, canonical_project, project_name
-from clawmem.model.harness import COMPACT, END, HARNESSES, PROMPT, START, HookCall, events_of, printed, read_call
+from clawmem.model.harness import (
+    COMPACT,
+    DELEGATED,
+    END,
+    HARNESSES,
+    PROMPT,
+    RETURNED,
+    START,
+    HookCall,
+    events_of,
+    printed,
+    read_call,
+)
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
@@ -24,6 +37,7 @@ from clawmem.vault.state.hook_marks import (
     HookMark,
     HookSession,
     forget_session,
+    left_sessions,
     read_session,
     write_mark,
     write_session,
@@ -31,6 +45,7 @@ from clawmem.vault.state.hook_marks import (
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
+    from clawmem.learning.ingest import IngestResult
     from clawmem.serving.for_hooks import HookText
 
 SECONDS = 2.0
@@ -81,7 +96,7 @@ def _answer(call: Call, vault: Vault, event: str, harness: str, given: HookCall)
     meaning = events_of(harness).get(event)
     if meaning is None:
         raise InvalidInput(f"{harness} has no event '{event}'.", f"Its events are {', '.join(events_of(harness))}.")
-    if meaning in (COMPACT, END):
+    if meaning in (COMPACT, END, RETURNED):
         return "", _hand_over(call, vault, harness, given, meaning)
     done = _text(call, vault, meaning, harness, given)
     return done.text, f"{counted(len(done.facts), 'fact')} given" if done.text else "nothing to give"
@@ -91,10 +106,10 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
     from clawmem.serving.for_hooks import last_sessions, prompt_text, start_text
 
     caller = _caller(call, harness, given)
-    known = read_session(vault, given.session) if given.session else HookSession()
+    known = (read_session(vault, given.session) if given.session else None) or HookSession()
     project = _project(call, vault, given)
     reach = Reach(call.runtime.workflow(), project, joined=call.runtime.joined_projects(project))
-    if meaning == START:
+    if meaning in (START, DELEGATED):
         from clawmem.work.sessions.records import list_sessions
 
         # A new or shortened conversation holds nothing that was shown before.
@@ -103,14 +118,19 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         # A repository is a technical task, for which nobody's family or health is shown.
         about = f"{project_name(project)} repository {asked}".strip() if project else asked
         done = start_text(vault, caller, about, reach, last_sessions(sessions, reach, given.session))
-        known = HookSession(asked, done.facts)
+        if meaning == DELEGATED:
+            return done  # the sub-agent's conversation is not its session's
+        known = HookSession(asked, done.facts, compacted=given.source in ("compact", "resume"))
         _begin(call, vault, harness, caller, given, reach)
     else:
         assert meaning == PROMPT
-        done = prompt_text(vault, caller, given.prompt, reach, given.session, known.shown)
-        known = HookSession(given.prompt[:500], (*known.shown, *done.facts))
+        # After a compaction the agent no longer has what was said in its session before.
+        session = None if known.compacted else given.session
+        done = prompt_text(vault, caller, given.prompt, reach, session, known.shown)
+        known = known._replace(asked=given.prompt[:500], shown=(*known.shown, *done.facts))
     if given.session:
-        write_session(vault, given.session, known)
+        where = {"harness": harness, "project": project, "transcript": given.transcript}
+        write_session(vault, given.session, known._replace(**where))
     return done
 
 
@@ -122,6 +142,7 @@ def _begin(call: Call, vault: Vault, harness: str, caller: Caller, given: HookCa
     def start() -> str:
         from clawmem.work.sessions.start import start_session
 
+        take_in_left(call, vault)
         return f"{start_session(vault, caller, reach.workflow, reach.project, session=given.session).record.id} runs"
 
     _detached(call, vault, harness, _SESSION, start)
@@ -129,9 +150,9 @@ def _begin(call: Call, vault: Vault, harness: str, caller: Caller, given: HookCa
 
 def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning: str) -> str:
     """Let the transcript be read by a process that nobody waits for."""
-    known = read_session(vault, given.session) if given.session else HookSession()
-    if meaning == END and given.session:
-        forget_session(vault, given.session)
+    known = (read_session(vault, given.session) if given.session else None) or HookSession()
+    if meaning == COMPACT and given.session:
+        write_session(vault, given.session, known._replace(shown=(), compacted=True))
     if not given.transcript:
         return "the harness named no transcript"
     path = Path(given.transcript).expanduser()
@@ -141,32 +162,51 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
         from clawmem.faces.verbs.ingest import ingest_transcript
 
         try:
-            done = ingest_transcript(vault, path, harness, project, caller)
+            taken_in = _taken_in(partial(ingest_transcript, vault, path, harness, project, caller))
         finally:
             if meaning == END and given.session:
                 from clawmem.work.sessions.unattended import end_unattended
 
                 end_unattended(vault, caller, given.session, known.asked)
-        return f"{counted(done.added, 'event')} added, {counted(len(done.skipped), 'line')} skipped"
+        if meaning == END and given.session:
+            forget_session(vault, given.session)
+        return taken_in
 
     _detached(call, vault, harness, _TRANSCRIPT, read)
     return "transcript handed over"
 
 
+def take_in_left(call: Call, vault: Vault) -> None:
+    """Take in the transcripts of sessions that have been silent for ten minutes, such as one that was killed, once for
+    each state of a transcript. A mark says how it ended; one that fails stops no other."""
+    from clawmem.faces.verbs.ingest import ingest_transcript
+
+    for session, known in left_sessions(vault, call.runtime.now()):
+        caller = call.runtime.renewed(known.harness).caller()._replace(session=session)
+        path = Path(known.transcript or "").expanduser()
+        read = partial(ingest_transcript, vault, path, known.harness, known.project, caller)
+        _marked(call, vault, known.harness, _TRANSCRIPT, partial(_taken_in, read))
+
+
+def _taken_in(read: Callable[[], IngestResult]) -> str:
+    done = read()
+    return f"{counted(done.added, 'event')} added, {counted(len(done.skipped), 'line')} skipped"
+
+
 def _detached(call: Call, vault: Vault, harness: str, what: str, work: Callable[[], str]) -> None:
     """Do some work in a process that nobody waits for; its mark says how it ended."""
+    detach(lambda: _marked(call, vault, harness, what, work))
 
-    def marked() -> None:
-        began = monotonic()
-        try:
-            outcome, message = DONE, work()
-        except TooLate:
-            outcome, message = LATE, f"it took longer than {LONGEST_DETACHED} s"
-        except Exception as problem:  # noqa: BLE001 - nobody is there but the mark
-            outcome, message = FAILED, _reason(problem)
-        _mark(call, vault, harness, what, outcome, message, began)
 
-    detach(marked)
+def _marked(call: Call, vault: Vault, harness: str, what: str, work: Callable[[], str]) -> None:
+    began = monotonic()
+    try:
+        outcome, message = DONE, work()
+    except TooLate:
+        outcome, message = LATE, f"it took longer than {LONGEST_DETACHED} s"
+    except Exception as problem:  # noqa: BLE001 - nobody is there but the mark
+        outcome, message = FAILED, _reason(problem)
+    _mark(call, vault, harness, what, outcome, message, began)
 
 
 def _project(call: Call, vault: Vault, given: HookCall) -> str | None:

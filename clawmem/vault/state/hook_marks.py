@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ _SESSIONS = "sessions"
 _NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _MOST_SHOWN = 500
 _KEPT_SESSIONS = 50
+_SILENT_SECONDS = 600
 
 
 class HookMark(NamedTuple):
@@ -32,10 +35,17 @@ class HookMark(NamedTuple):
 
 
 class HookSession(NamedTuple):
-    """What is known of a running session: what was asked last, and the ids of the facts that it was shown."""
+    """What is known of a running session: what was asked last, the ids of the facts that it was shown, whether its
+    conversation was shortened; its harness, project and transcript, and how long the transcript was when it was taken
+    in last, in bytes."""
 
     asked: str = ""
     shown: tuple[str, ...] = ()
+    compacted: bool = False
+    harness: str = ""
+    project: str | None = None
+    transcript: str | None = None
+    taken: int = 0
 
 
 def write_mark(vault: Vault, mark: HookMark) -> None:
@@ -55,30 +65,59 @@ def read_marks(vault: Vault) -> list[HookMark]:
     return found
 
 
-def read_session(vault: Vault, session: str) -> HookSession:
-    """Return what is known of a session."""
-    held = _read(vault.state / FOLDER / _SESSIONS / f"{_name(session)}.json")
-    asked, shown = held.get("asked"), held.get("shown")
-    return HookSession(
-        asked if isinstance(asked, str) else "",
-        tuple(one for one in shown if isinstance(one, str)) if isinstance(shown, list) else (),
-    )
+def read_session(vault: Vault, session: str) -> HookSession | None:
+    """Return what is known of a session, or None."""
+    return _session(_read(_session_file(vault, session)))
 
 
 def write_session(vault: Vault, session: str, state: HookSession) -> None:
     """Store what is known of a session."""
-    held = {"asked": state.asked, "shown": list(state.shown[-_MOST_SHOWN:])}
-    _write(vault, vault.state / FOLDER / _SESSIONS / f"{_name(session)}.json", held)
+    record = {"session": session, **state._asdict(), "shown": list(state.shown[-_MOST_SHOWN:])}
+    _write(vault, _session_file(vault, session), record)
+
+
+def left_sessions(vault: Vault, now: datetime) -> Iterator[tuple[str, HookSession]]:
+    """Yield the sessions whose transcript grew since it was taken in, and has been silent for a while; each counts as
+    taken in then. One whose transcript is gone is forgotten."""
+    for path in sorted((vault.state / FOLDER / _SESSIONS).glob("*.json")):
+        record = _read(path)
+        state, session = _session(record), record.get("session")
+        if state is None or not (state.transcript and state.harness) or not isinstance(session, str):
+            continue
+        try:
+            found = Path(state.transcript).expanduser().stat()
+        except OSError:
+            path.unlink(missing_ok=True)
+            continue
+        if found.st_size != state.taken and now.timestamp() - found.st_mtime > _SILENT_SECONDS:
+            write_session(vault, session, state._replace(taken=found.st_size))
+            yield session, state
 
 
 def forget_session(vault: Vault, session: str) -> None:
     """Remove what is known of a session, and of all but the newest ones that never ended."""
     folder = vault.state / FOLDER / _SESSIONS
-    (folder / f"{_name(session)}.json").unlink(missing_ok=True)
+    _session_file(vault, session).unlink(missing_ok=True)
     if not folder.is_dir():
         return
     for path in sorted(folder.glob("*.json"), key=lambda one: one.stat().st_mtime, reverse=True)[_KEPT_SESSIONS:]:
         path.unlink(missing_ok=True)
+
+
+def _session_file(vault: Vault, session: str) -> Path:
+    return vault.state / FOLDER / _SESSIONS / f"{_name(session)}.json"
+
+
+def _session(record: Mapping[str, Any]) -> HookSession | None:
+    """The state in a record; None if it is none, or has a value of another kind than the field."""
+    try:
+        state = HookSession(**{key: value for key, value in record.items() if key in HookSession._fields})
+        shown = tuple(fact for fact in state.shown if isinstance(fact, str))
+    except TypeError:
+        return None
+    texts = (state.asked, state.harness, state.project or "", state.transcript or "")
+    is_valid = bool(record) and all(isinstance(text, str) for text in texts) and isinstance(state.taken, int)
+    return state._replace(shown=shown) if is_valid else None
 
 
 def _name(text: str) -> str:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -293,3 +294,72 @@ def test_detached_work_has_an_end() -> None:
                 return
             time.sleep(0.1)
         raise AssertionError("the detached process still waits")
+
+
+def _killed(folder: Path, text: str = "We build with clang.") -> Path:
+    """The transcript of a session that was killed an hour ago."""
+    transcript = folder / "killed.jsonl"
+    line = {"type": "user", "uuid": "u1", "sessionId": "killed", "timestamp": "2026-11-21T08:30:00Z",
+            "cwd": str(folder), "message": {"role": "user", "content": text}}  # fmt: skip
+    transcript.write_text(json.dumps(line) + "\n")
+    hour_ago = datetime.fromisoformat("2026-11-21T08:30:00+00:00").timestamp()
+    os.utime(transcript, (hour_ago, hour_ago))
+    return transcript
+
+
+def _ledger(vault: Path) -> str:
+    return "".join(path.read_text() for path in sorted((vault / "ledger").glob("*.jsonl")))
+
+
+@pytest.mark.parametrize("next_command", ["start", "heartbeat"])
+def test_a_session_that_was_killed_is_taken_in_later(
+    clawmem: Command, vault_root: Path, project: Path, next_command: str
+) -> None:
+    transcript = _killed(project)
+    say(clawmem, vault_root, "UserPromptSubmit", project, session_id="killed", transcript_path=str(transcript))
+    assert _ledger(vault_root) == ""
+    if next_command == "heartbeat":
+        assert clawmem("heartbeat").code == 0
+    else:
+        say(clawmem, vault_root, "SessionStart", project, source="startup")
+        for _ in range(300):
+            if "clang" in _ledger(vault_root):
+                break
+            time.sleep(0.1)
+    (event,) = [json.loads(line) for line in _ledger(vault_root).splitlines()]
+    assert (event["text"], event["session"]) == ("We build with clang.", "killed")
+    assert event["metadata"]["project"] == "git.example.org/ada/boat"
+
+
+def test_a_session_that_runs_is_not_taken_in_early(clawmem: Command, vault_root: Path, project: Path) -> None:
+    transcript = _killed(project)
+    os.utime(transcript)  # it grew just now
+    say(clawmem, vault_root, "UserPromptSubmit", project, session_id="killed", transcript_path=str(transcript))
+    assert clawmem("heartbeat").code == 0
+    assert _ledger(vault_root) == ""
+
+
+def test_a_sub_agent_gets_the_context_and_hands_over_its_transcript(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    tell(clawmem, vault_root, project)
+    assert "clang" in context(say(clawmem, vault_root, "SubagentStart", project, agent_type="Explore"))
+    assert "clang" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
+    sub = _killed(project, "Look for the compiler.")
+    record = json.loads(sub.read_text()) | {"isSidechain": True}
+    sub.write_text(json.dumps(record) + "\n")
+    say(clawmem, vault_root, "SubagentStop", project, agent_transcript_path=str(sub), transcript_path="main.jsonl")
+    assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
+    assert json.loads(_ledger(vault_root))["role"] == "assistant"
+
+
+@pytest.mark.parametrize("shortened", ["SessionStart", "PreCompact"])
+def test_after_a_compaction_a_prompt_gets_again_what_is_lost(
+    clawmem: Command, vault_root: Path, project: Path, shortened: str
+) -> None:
+    tell(clawmem, vault_root, project)
+    assert "clang" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
+    assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED)) == ""
+    again = context(say(clawmem, vault_root, shortened, project, source="compact"))
+    again += context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
+    assert "clang" in again
