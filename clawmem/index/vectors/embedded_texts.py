@@ -15,6 +15,10 @@ from clawmem.model.search.passage import pieces
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _SHORTEST_SENTENCE = 3
+# A pasted file is found by its words. Its meaning is that of its beginning, and each piece costs 10 ms or more.
+_MOST_PIECES = 32
+_MARKS_OF_DATA = frozenset('{}[]"<>|;')
+_MOST_MARKS = 0.1
 
 
 class EmbeddedText(NamedTuple):
@@ -39,15 +43,22 @@ def demand(index: Index) -> dict[str, int]:
 
 
 def event_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Yield the pieces of every event that was not recalled from this memory."""
+    """Yield the first pieces of every event that was not recalled from this memory, without those that are data."""
     query = "SELECT id, day, line FROM event WHERE recalled = 0 ORDER BY day, sitting, place"
     for event_id, day, line in index.database.execute(query):
         if "\n" in event_id:
             continue
         record = json.loads(line)
-        for piece in pieces(record["text"]):
+        for piece in pieces(record["text"])[:_MOST_PIECES]:
+            if _is_data(piece):
+                continue
             words = f"{record['speaker']}: {piece}" if record.get("speaker") else piece
             yield EmbeddedText(f"{day} {event_id}", words, key_of(words))
+
+
+def _is_data(piece: str) -> bool:
+    """Whether a piece is JSON, a table or code rather than sentences, by its marks."""
+    return sum(map(piece.count, _MARKS_OF_DATA)) > _MOST_MARKS * max(len(piece), 100)
 
 
 def note_texts(index: Index) -> Iterator[EmbeddedText]:
