@@ -129,8 +129,8 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         done = prompt_text(vault, caller, given.prompt, reach, session, known.shown)
         known = known._replace(asked=given.prompt[:500], shown=(*known.shown, *done.facts))
     if given.session:
-        where = {"harness": harness, "project": project, "transcript": given.transcript}
-        write_session(vault, given.session, known._replace(**where))
+        known = known._replace(harness=harness, project=project, transcript=given.transcript)
+        write_session(vault, given.session, known)
     return done
 
 
