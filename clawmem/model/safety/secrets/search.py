@@ -106,22 +106,10 @@ def _after_name(text: str, rule: str, end: int, option: bool) -> Iterator[Hit]:
     if hit is None and rule == "password" and not option:
         from clawmem.model.safety.secrets.words import find_spoken_password  # few texts speak of passwords
 
-        span = find_spoken_password(text, end, _name_before(text, end))
+        span = find_spoken_password(text, end)
         hit = (rule, *span) if span else None
     if hit:
         yield hit
-
-
-def _name_before(text: str, end: int) -> str:
-    before = text[max(0, end - 16) : end].lower()
-    return next(
-        (
-            name
-            for name in ("mot de passe", "passphrase", "clave", "parola d'ordine", "parola chiave")
-            if before.endswith(name)
-        ),
-        "",
-    )
 
 
 def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:

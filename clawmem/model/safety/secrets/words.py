@@ -1,4 +1,4 @@
-"""Find passwords in sentences, in six languages, and tell them from statements about passwords."""
+"""Find passwords in sentences of several languages, and tell them from statements about passwords."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_chosen, co
 
 # `password`, `the password for the NAS`, then how it is said, then the value and whether it ends the sentence.
 _SAID = (
-    r"(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|"
+    # The endings of languages that put the article, or a particle, behind the noun.
+    r"(?:et|en|n|nya|는|은)?(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|"
     r"pour|do|da|"
     r"della|dello|per)\b[^\n.:;=!?\"]{1,40}?)?"
     r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|heißt|es|era|est|était|c'est|c’est|è|"
-    r"é|är|jest)\s{0,2}:?\s{1,3})"
+    r"é|är|er|on|je|jest|to|це|это|είναι|היא|هي|है|adalah|là|este)\s{0,2}:?\s{1,3}|%3[dD])"
     r"([\"'`*“„«]{0,3})((?:[^\s\"'`*”“»]|\*(?=[^\s*])){3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
 )
 # `password correct-horse-battery`, `login jane password hunter22`.
-_BESIDE = r"\s{1,3}([^\s\"'`,;:=]{6,200})"
+_BESIDE = r"(?:는|은|nya)?\s{1,3}([^\s\"'`,;:=]{6,200})"
 # What gives a password some words after its name: `Kennwort fürs Archiv hab ich auf V gesetzt`, `mdp « V »`.
 _GIVES = re.compile(
     r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|"
@@ -80,6 +81,17 @@ forte fraca longa curta nova velha errada secreta igual diferente inválida obri
 minha sua perdida esquecida expirada simples importante
 """.split()
 )  # fmt: skip
+# Names in languages for which `_TOLD` has no words: there a plain word is a password only between quotation marks.
+_WITHOUT_REMARKS = frozenset(
+    (
+        "wachtwoord", "wachtzin", "toegangscode", "lösenord", "hasło", "adgangskode", "passord", "salasana", "heslo",
+        "jelszó", "şifre", "пароль", "парола", "lozinka", "parola este", "비밀번호", "패스워드", "كلمة المرور",
+        "كلمة السر", "κωδικός πρόσβασης", "κωδικός είναι", "סיסמה", "סיסמא", "पासवर्ड", "kata sandi", "mật khẩu",
+        "รหัสผ่าน",
+    )
+)  # fmt: skip
+# Names after which a sentence is read in another way than after `password`.
+_TELLING = ("mot de passe", "passphrase", "clave", "parola d'ordine", "parola chiave")
 _TOLD_ENDINGS = ("ed", "ing", "able", "ible", "ful", "less", "ous", "ically", "ly", "iert", "bar")
 _ABOUT = frozenset(
     """
@@ -100,8 +112,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def find_spoken_password(text: str, end: int, word: str) -> tuple[int, int] | None:
-    """Return where the password is that a sentence gives after its name; the name is `word` and ends at `end`."""
+def find_spoken_password(text: str, end: int) -> tuple[int, int] | None:
+    """Return where the password is that a sentence gives after its name, which ends at `end`."""
+    before = text[max(0, end - 20) : end].lower()
+    word = next((name for name in (*_TELLING, *_WITHOUT_REMARKS) if before.endswith(name)), "")
     found = _compiled(_SAID).match(text, end)
     plain = _plain(text, found, word) if found else None
     if plain:
@@ -133,6 +147,8 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
         if words:
             return start, words
     if not _WORDS.fullmatch(given) or len(given) < 4 or is_stand_in(given):
+        return None
+    if word in _WITHOUT_REMARKS and not found[1]:
         return None
     lower = given.lower()
     if lower in _TOLD or (lower == given and lower.endswith(_TOLD_ENDINGS)):

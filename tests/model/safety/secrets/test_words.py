@@ -246,3 +246,27 @@ def test_talk_about_passwords_and_codes_passes(text: str) -> None:
 def test_the_sets_are_as_large_as_they_should_be() -> None:
     assert len(TOLD) >= 90
     assert len(HARMLESS) >= 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lösenordet är {}", "Adgangskoden er {}.", "Passordet er {}", "Salasana on {}", "Heslo je {}", "Пароль це {}",
+        "비밀번호는 {} 입니다", "كلمة المرور هي {}", "Parola este {}", "Ο κωδικός είναι {}", "הסיסמה היא {}",
+        "पासवर्ड {} है", "kata sandinya {}", "mật khẩu là {}", "password%3D{}", "Het wachtwoord is {}.",
+    ],
+)  # fmt: skip
+def test_a_password_in_further_languages(text: str) -> None:
+    assert find_secret(text.format("Blume77x"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Het wachtwoord is verlopen.", "Adgangskoden er udløbet.", "Passordet er glemt.", "Salasana on vanhentunut.",
+        "Heslo je špatné.", "Пароль это секрет.", "Lozinka je pogrešna.", "Hasło jest nieprawidłowe.",
+        "Lösenordet är fel.", "비밀번호는 안전합니다.", "Parola este greșită.", "Mật khẩu là bắt buộc.",
+    ],
+)  # fmt: skip
+def test_a_remark_about_a_password_in_further_languages(text: str) -> None:
+    assert find_secret(text) is None
