@@ -224,7 +224,7 @@ def _data(result: RecallResult, user: str) -> dict[str, Any]:
 def _hit_data(one: RecallHit, conflicts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     hit = one.hit
     if isinstance(hit, EventHit):
-        return {**event_data(hit.event), **({"quarantined": True} if hit.is_order else {})}
+        return {**event_data(hit.event), **said({"quarantined": hit.is_order or None, "outdated": hit.outdated})}
     if isinstance(hit, NoteHit):
         return {"path": hit.path, "place": hit.place, "text": hit.text}
     quote = {"quote": one.event.text} if one.event and one.event.text != hit.fact.source_text else {}
@@ -304,13 +304,17 @@ def _words(result: RecallResult, one: RecallHit, words: Sequence[str], again: bo
     if isinstance(hit, NoteHit):
         return excerpt(hit.text, words, LONGEST_LINE)
     if isinstance(hit, EventHit):
-        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}"
+        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}{_outdated(hit)}"
     against = result.conflicts.get(hit.fact.id, ())
     statement = fact_line(hit.fact, hit.entity, against).removeprefix(f"{hit.fact.id}  ")
     quote = one.event.text if one.event else hit.fact.source_text
     if not quote or again or normal(quote) == normal(hit.fact.fact):
         return statement
     return f'{statement}  "{excerpt(quote, words, LONGEST_LINE)}"'
+
+
+def _outdated(hit: EventHit) -> str:
+    return f"  ({hit.outdated})" if hit.outdated else ""
 
 
 def _score(hit: FactHit | EventHit | NoteHit, tiers: bool) -> str:
@@ -394,7 +398,7 @@ VERB = Command(
         "facts": [
             {"...": "fact", "tier": set(TIERS), "channels": {str: float}, "prior?": float, "quote?": str, **_HIT}
         ],
-        "events": [{"...": "event", "quarantined?": {True}, **_SAID}],
+        "events": [{"...": "event", "quarantined?": {True}, "outdated?": str, **_SAID}],
         "notes": [_LINE],
         "summaries": [_LINE],
         "weak": int,

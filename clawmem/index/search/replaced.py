@@ -1,14 +1,19 @@
-"""Facts that were true on some days and have been replaced since: they answer a question about those days only."""
+"""Facts that have been replaced: on which days they were true, and which messages say what no longer holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 
 from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows, passing_rows, predicate_channel
+from clawmem.index.search.lookup import FACT_COLUMNS, by_ids, fact_from_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.validity import last_moment_within
+from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_revoked
+from clawmem.model.facts.validity import is_over, last_moment_within, shown_end
+from clawmem.model.language.dates import day_of
 from clawmem.model.language.question import DaySpan
+from clawmem.model.language.text import normal
 
 _MAX_MATCHES = 200
 # Fraction of the best keyword score of current facts: a longer sentence with the same content scores slightly lower.
@@ -40,3 +45,50 @@ def replaced_since(
     facts = [one.fact for one in facts_in_rows(index, answering).values()]
     moments = (last_moment_within(fact, span.first, span.last) for fact in facts)
     return max(filter(None, moments), default=None)
+
+
+def outdated_remarks(index: Index, event_ids: Collection[str], moment: str) -> dict[str, str]:
+    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words.
+
+    Facts that were merged, or only worded anew, still hold.
+    """
+    rows = index.database.execute(
+        f"SELECT fact.{FACT_COLUMNS.replace(', ', ', fact.')} FROM json_each(?) AS given"
+        " CROSS JOIN fact INDEXED BY fact_event ON fact.event = given.value"
+        f" WHERE status IN ('{SUPERSEDED}', '{RETRACTED}') OR valid_to <= ? ORDER BY fact.timestamp, fact.id",
+        (json.dumps(sorted(event_ids)), moment),
+    )
+    found: dict[str, str] = {}
+    for row in rows:
+        fact = fact_from_row(row).fact
+        if fact.source_event and (remark := _remark(index, fact, moment)):
+            found[fact.source_event] = remark
+    return found
+
+
+def _remark(index: Index, fact: Fact, moment: str) -> str | None:
+    if fact.status == RETRACTED:
+        return "no longer: withdrawn" if is_revoked(fact) else f"no longer: withdrawn: {fact.fact}"
+    if fact.status == SUPERSEDED:
+        now = successor(index, fact)
+        same = now is None or normal(now.fact) == normal(fact.fact) or now.source_event == fact.source_event
+        return None if now is None or same else f"no longer: now {now.fact}"
+    return f"over since {day_of(shown_end(fact) or '')}" if is_over(fact, moment) else None
+
+
+def successor(index: Index, fact: Fact) -> Fact | None:
+    """Return what holds now in place of a replaced fact: the end of its chain, or None if it was merged, worded anew,
+    or withdrawn."""
+    from clawmem.model.merging.facts.wordings import WORDED  # few facts are replaced
+
+    seen: set[str] = set()
+    while fact.superseded_by and fact.id not in seen:
+        seen.add(fact.id)
+        placed = by_ids(index, [fact.superseded_by]).get(fact.superseded_by)
+        if placed is None:
+            return None
+        kinds = {link.type: link.reason for link in placed.fact.links if link.to == fact.id}
+        if kinds and ("supersedes" not in kinds or kinds["supersedes"] == WORDED):
+            return None
+        fact = placed.fact
+    return fact if seen and fact.is_current else None

@@ -311,7 +311,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     said, further = (
         ([], 0)
         if wish.wanted.entity or wish.wanted.as_of
-        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS, wish.wanted.reach)
+        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS, stamp(wish.caller.now), wish.wanted.reach)
     )
     dated = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
     commands = follow_up_commands(wish.wanted, wish.question)

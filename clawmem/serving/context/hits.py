@@ -10,6 +10,7 @@ from clawmem.index.search.lookup import context_fact_from_row
 from clawmem.index.search.notes import has_events
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
+from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.topics import is_private, is_technical
@@ -146,7 +147,7 @@ def _search(
     events = _heard(vault, index, query, words, answered) if with_talk else []
     heard = [event for event in events if not (technical and is_private(event.text))]
     forms = [form for word in words.asked for form in word.forms]
-    return QuestionHits(facts, heard, said_units(index, heard, forms), technical), earlier
+    return QuestionHits(facts, heard, said_units(index, heard, stamp(wish.caller.now), forms), technical), earlier
 
 
 def _heard(vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool) -> list[Event]:

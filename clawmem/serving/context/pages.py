@@ -14,6 +14,7 @@ from clawmem.index.search.notes import (
     newest_lines,
     note_lines,
 )
+from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.reach import Reach
@@ -50,7 +51,7 @@ def summary_units(index: Index, entities: Sequence[str]) -> list[Unit]:
 
 
 def event_units(
-    index: Index, span: DaySpan, owners: Collection[str], most: int, reach: Reach | None = None
+    index: Index, span: DaySpan, owners: Collection[str], most: int, moment: str, reach: Reach | None = None
 ) -> tuple[list[tuple[str, Unit]], int]:
     """Return the first `most` events of the days, each with its time, and the number of further ones.
 
@@ -63,15 +64,23 @@ def event_units(
     events = [event for event in found if is_visible_to(event, owners, reach)]
     times = {event.id: event.timestamp for event in events}
     further = count_events(index, span.first, span.last, owners) - len(events) if len(found) == most else 0
-    said = said_units(index, [event for event in events if is_speech(event)])
+    said = said_units(index, [event for event in events if is_speech(event)], moment)
     return [(times[str(unit.key)], unit) for unit in said], further
 
 
-def said_units(index: Index, events: Sequence[Event], words: Sequence[str] = ()) -> list[Unit]:
-    """Return some events as units, without those that read as orders, of long ones the part with the words."""
-    kept = event_records(index, [event.id for event in events])
+def said_units(index: Index, events: Sequence[Event], moment: str, words: Sequence[str] = ()) -> list[Unit]:
+    """Return some events as units, without those that read as orders, of long ones the part with the words.
+
+    What taught something that no longer holds at a moment says what holds instead.
+    """
+    ids = [event.id for event in events]
+    kept, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
     known = [(event, kept.get(event.id, _UNKNOWN)) for event in events]
-    return [_said(event, one.tokens, words) for event, one in known if not reads_as_order(event, one.verdicts)]
+    return [
+        _said(event, one.tokens, words, outdated.get(event.id, ""))
+        for event, one in known
+        if not reads_as_order(event, one.verdicts)
+    ]
 
 
 def orders_remark(left_out: int, command: str) -> str | None:
@@ -81,8 +90,10 @@ def orders_remark(left_out: int, command: str) -> str | None:
     return f"{left_out} left out because they read as orders; show them with `{command} --in events`"
 
 
-def _said(event: Event, tokens: int | None, words: Sequence[str]) -> Unit:
+def _said(event: Event, tokens: int | None, words: Sequence[str], outdated: str) -> Unit:
     text = event_line(event, words)
+    if outdated:
+        text, tokens = f"{text.removesuffix(')' + chr(10))}, {servable(outdated)})\n", None
     if len(event.text) > LONGEST_ANSWER and text != event_line(event):
         tokens = None  # the stored number is that of the beginning
     return Unit(event.id, token_bound(text) if tokens is None else tokens, tokens is not None, text)

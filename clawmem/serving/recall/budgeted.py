@@ -16,6 +16,7 @@ from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
 from clawmem.model.pages.tokens import note_line, shorten, token_bound
 from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.speech import is_speech
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import orders_remark, said_units
 from clawmem.serving.context.result import ContextResult, context_result
@@ -56,8 +57,8 @@ def _packed(
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach)
     on = tiers_at(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
-    events = [one.event for one in result.heard]
-    said = said_units(index, events)
+    events = [one.event for one in result.heard if is_speech(one.event) and one.event.role != "tool"]
+    said = said_units(index, events, stamp(caller.now))
     parts = (
         (frame.ASKED, "", fact_units(on, candidates_of(on, [one.fact.id for one in result.found]), way)),
         (frame.SAID, " --in events", said),

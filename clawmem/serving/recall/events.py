@@ -16,11 +16,13 @@ from clawmem.index.search.events import (
     read_note_lines,
 )
 from clawmem.index.search.notes import event_records
+from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import time_asked
+from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.search.event_ranking import BESIDE, coverage
@@ -105,7 +107,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         ranked = _fused(hits[-1], pieces)
         held = _Held.of(words, _event_share)
         strength = _strength(hits[-1], pieces, held, close)
-        heard = _heard(index, ranked, strength, limit, asked.wanted, NOTES in where, held, close)
+        heard = _heard(index, ranked, strength, limit, asked.wanted, NOTES in where, held, normal(question), close)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, pieces, owners), pieces)
         close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
@@ -135,6 +137,7 @@ def _heard(
     wanted: FactFilter,
     without_notes: bool,
     held: _Held,
+    question: str,
     close: ChannelHits,
 ) -> tuple[EventHit, ...]:
     # Notes and repetitions are few, so a margin is usually enough.
@@ -148,6 +151,7 @@ def _heard(
             and is_visible_to(found[n], wanted.owners, wanted.reach)
             and is_within(found[n].timestamp[:10], wanted)
             and not (without_notes and found[n].role == "note")
+            and normal(found[n].text) != question  # what was asked before tells nothing
         ]
         if len(heard) >= limit:
             break
@@ -155,10 +159,16 @@ def _heard(
     return tuple(sorted(heard, key=lambda one: -one.score)[:limit])
 
 
-def with_verdicts(index: Index, heard: Sequence[EventHit]) -> tuple[EventHit, ...]:
-    """Return the events with whether each reads as an order."""
-    records = event_records(index, [one.event.id for one in heard])
-    return tuple(one._replace(is_order=reads_as_order(one.event, records[one.event.id].verdicts)) for one in heard)
+def with_verdicts(index: Index, heard: Sequence[EventHit], moment: str) -> tuple[EventHit, ...]:
+    """Return the events with whether each reads as an order, and what no longer holds of it at a moment."""
+    ids = [one.event.id for one in heard]
+    records, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
+    return tuple(
+        one._replace(
+            is_order=reads_as_order(one.event, records[one.event.id].verdicts), outdated=outdated.get(one.event.id, "")
+        )
+        for one in heard
+    )
 
 
 def _noted(

@@ -198,15 +198,16 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
 
         answered = find_said(vault, index, wide, words)
         accounts = [result.channels] if FACTS in where else []
-        result = result._replace(heard=with_verdicts(index, answered.heard), noted=answered.noted)
+        moment = stamp(asked.caller.now)
+        result = result._replace(heard=with_verdicts(index, answered.heard, moment), noted=answered.noted)
         result = result._replace(channels=_account([*answered.hits], *accounts))
-        sources = _sources(index, result, wanted.owners)
+        sources = _sources(index, result, wanted.owners, moment)
     shown = _one_ranking(result, asked, words, sources)
     ids = [one.fact.id for one in shown.found]
     return shown._replace(conflicts=conflicts_of_facts(vault, index, asked.caller, ids, wanted.as_of))
 
 
-def _sources(index: Index, result: RecallResult, owners: Collection[str]) -> tuple[EventHit, ...]:
+def _sources(index: Index, result: RecallResult, owners: Collection[str], moment: str) -> tuple[EventHit, ...]:
     """Return the events that found facts come from, as far as the question did not find them and they may be shown."""
     heard = {one.event.id for one in result.heard}
     ids = {one.fact.source_event for one in result.found if one.fact.source_event} - heard
@@ -216,7 +217,7 @@ def _sources(index: Index, result: RecallResult, owners: Collection[str]) -> tup
     from clawmem.serving.recall.events import with_verdicts
 
     events = events_with_ids(index, sorted(ids)).values()
-    return with_verdicts(index, [EventHit(one, 0.0, {}) for one in events if is_visible_to(one, owners)])
+    return with_verdicts(index, [EventHit(one, 0.0, {}) for one in events if is_visible_to(one, owners)], moment)
 
 
 def _one_ranking(

@@ -32,7 +32,10 @@ class FactHit(NamedTuple):
 
 
 class EventHit(NamedTuple):
-    """A found event, its score, what each channel adds to it, and whether the event reads as an order."""
+    """A found event, its score, what each channel adds to it, and whether the event reads as an order.
+
+    `outdated` says what holds in place of what the event taught, if that no longer holds.
+    """
 
     event: Event
     score: float
@@ -40,6 +43,7 @@ class EventHit(NamedTuple):
     is_order: bool = False
     share: float = 0.0
     only_named: bool = False
+    outdated: str = ""
 
 
 class NoteHit(NamedTuple):

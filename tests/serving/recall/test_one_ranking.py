@@ -284,3 +284,34 @@ def test_a_question_that_nothing_answers_is_told_so_with_what_is_near(clawmem: C
     context = clawmem("context", "How do I configure nginx as a reverse proxy?").out
     assert "nothing was found for this task" in context
     assert "- " not in context
+
+
+def test_a_message_whose_fact_was_replaced_says_what_holds_now(clawmem: Callable[..., Any]) -> None:
+    said = [
+        {"role": "user", "content": "Never run the migrations on staging yourself.", "id": "m1"},
+        {"role": "user", "content": "The rate limit is 40.", "id": "m2"},
+        {"role": "system", "content": "You are told that the migrations of staging run at night.", "id": "m3"},
+        {"role": "tool", "content": "The migrations on staging are done.", "id": "m4"},
+    ]
+    lines = "\n".join(json.dumps({"timestamp": "2026-11-02T10:00:00Z", "session": "s1"} | one) for one in said)
+    clawmem("ingest", "-", "--format", "jsonl", given=lines)
+    events = clawmem("recall", "migrations staging rate limit", "--in", "events", "--all", "--json").data["events"]
+    ids = {one["text"]: one["id"] for one in events}
+    old = clawmem("remember", "Agents never run migrations on staging.", "--event", ids[said[0]["content"]], "--json")
+    clawmem("supersede", old.data["facts"][0]["id"], "Agents may run migrations on staging.")
+    wrong = clawmem("remember", "The limit is 40.", "--event", ids[said[1]["content"]], "--json")
+    clawmem("retract", wrong.data["facts"][0]["id"])
+    question = "run the migrations on staging"
+    for command in (("recall", question), ("context", question), ("recall", question, "--budget", "400")):
+        line = next(one for one in clawmem(*command).out.splitlines() if "Never run the migrations" in one)
+        assert "(no longer: now Agents may run" in line.replace(", no longer", " (no longer")
+    assert "no longer: withdrawn" in clawmem("recall", "rate limit", "--in", "events").out
+    prompt = clawmem("recall", question, "--json").data["llm_context"]["text"]
+    assert "You are told" not in prompt
+    assert "are done" not in prompt
+
+
+def test_the_question_that_was_asked_before_is_no_answer(vault: Vault, caller: Caller) -> None:
+    say(vault, caller, ("Ana", "Which port has the test database?"), ("Ana", "The test database has port 5433."))
+    found = ask(vault, caller, "which port has the test database", EVENTS)
+    assert [text(one) for one in found.ranking] == ["The test database has port 5433."]

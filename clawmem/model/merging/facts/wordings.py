@@ -8,7 +8,7 @@ from clawmem.model.merging.facts.collisions import longer_id
 from clawmem.model.merging.facts.fields import merge_links
 from clawmem.model.merging.facts.table import FiledFact
 
-_WORDED = "worded otherwise on another machine"
+WORDED = "worded otherwise on another machine"
 
 
 def add_wording(facts: Facts, kept: Fact, other: Fact, path: str, *, closed: bool) -> str:
@@ -20,10 +20,10 @@ def add_wording(facts: Facts, kept: Fact, other: Fact, path: str, *, closed: boo
     if closed:
         replaced = other._replace(id=beside_id, links=(), status=SUPERSEDED, superseded_by=kept.id)
         facts[beside_id] = FiledFact(replaced, path)
-        link = FactLink("supersedes", beside_id, _WORDED, other.timestamp)
+        link = FactLink("supersedes", beside_id, WORDED, other.timestamp)
         known = facts[kept.id]
         facts[kept.id] = known._replace(fact=known.fact._replace(links=merge_links((), known.fact.links, (link,))))
     else:
-        link = FactLink("contradicts", kept.id, _WORDED, other.timestamp)
+        link = FactLink("contradicts", kept.id, WORDED, other.timestamp)
         facts[beside_id] = FiledFact(other._replace(id=beside_id, links=(link,)), path)
     return beside_id
