@@ -9,7 +9,7 @@ from clawmem.index.tables.accesses import counted_fact
 from clawmem.index.tables.seals import check_alias, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, FactLink
 from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, check_reference
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.named_tuple import NamedTuple
@@ -323,6 +323,8 @@ _CONTEXT_FIELDS = (
     "workflow",
     "scope",
     "project",
+    "details",
+    "links",
     "metadata",
 )
 _SERVED_FIELDS = (*_CONTEXT_FIELDS, "status")
@@ -344,6 +346,8 @@ def served_fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
 def _part_from_row(row: tuple[str, str, int, int], fields: Sequence[str]) -> PlacedFact:
     check_row(row[2], row[1], row[0], row[3])
     record = json.loads(row[0])
+    if "links" in record:
+        record["links"] = tuple(FactLink(link["type"], link["to"], link.get("reason")) for link in record["links"])
     return PlacedFact(Fact(**{name: record[name] for name in fields if name in record}), row[1])
 
 

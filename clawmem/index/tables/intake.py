@@ -16,6 +16,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.facts.fact import Fact, pointers
 from clawmem.model.facts.reach import realm_of
+from clawmem.model.facts.reasons import searched_reasons
 from clawmem.model.facts.validity import validity
 from clawmem.model.kinds import ACCESSES, EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
 from clawmem.model.language.text import normal
@@ -31,7 +32,6 @@ _COLUMNS = (
     "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
     " access_count, last_accessed, importance, trust, tags, realm, used, weight, pace, tokens, exact, line, seal"
 )
-_DETAILS = ("task", "why", "because")
 _INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 25)})"
 
 
@@ -215,9 +215,10 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
 
 
 def search_text(entity: str, fact: Fact) -> str:
-    """The words that find a fact: its statement, its triple, its tags, its entity, the words that it quotes, and for a
-    lesson or a decision, its task and its reason."""
-    details = [value for key in _DETAILS if isinstance(value := (fact.details or {}).get(key), str)]
+    """The words that find a fact: its statement, its triple, its tags, its entity, the words that it quotes, its
+    reasons, and for a lesson or a decision its task."""
+    task = (fact.details or {}).get("task")
+    details = [*([task] if isinstance(task, str) else []), *searched_reasons(fact)]
     parts = [fact.fact, fact.subject, fact.object, fact.relation_phrase, *fact.tags, *details, title_of(entity)]
     parts.append(fact.source_text)
     return " ".join(part for part in dict.fromkeys(parts) if part)

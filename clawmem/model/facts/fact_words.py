@@ -10,6 +10,7 @@ from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
 from clawmem.model.facts.labels import UNREVIEWED, change_labels, trust_label
 from clawmem.model.facts.reach import PROJECT, project_name, scope_of
+from clawmem.model.facts.reasons import because
 from clawmem.model.lifecycle.premises import doubt_words
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
@@ -84,6 +85,7 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
         remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
     if fact.valid_to:
         remarks.append(f"until {fact.valid_to}")
+    remarks += because(fact)
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")
     return remarks

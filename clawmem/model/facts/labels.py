@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clawmem.model.facts.claim_check import failure_of
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.reasons import because
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.lifecycle.premises import deprecation, doubt_words
 from clawmem.model.proposals.quarantine import is_approved
@@ -41,6 +42,6 @@ def change_labels(fact: Fact) -> list[str]:
 
 
 def labels(fact: Fact) -> list[str]:
-    """Return all labels of a fact, the trust first."""
+    """Return all labels of a fact, the trust first and its reason last."""
     trust = trust_label(fact)
-    return [*([trust] if trust else []), *change_labels(fact)]
+    return [*([trust] if trust else []), *change_labels(fact), *because(fact)]

@@ -1,26 +1,64 @@
-"""The reasons that a decision or a lesson keeps in its details."""
+"""The reasons of facts: why something was decided, what taught it, why it replaced a fact, why it was withdrawn."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import RETRACTED, Fact, is_revoked
 
+# Reasons that clawmem gives itself, not a person: parts of their words.
+_OF_RULES = ("settles conflicts by `", "two machines", "on another machine", "condensed into one claim")
+_REPLACING = ("supersedes", "merges")
 _SAID = (("why", "Why"), ("because", "Because"))
 
 
 def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
-    """Yield the reasons of a fact, each as a label and a text: why it was decided, what taught it, and each option that
-    was not chosen, with the reason against it."""
+    """Yield the reasons of a fact, each as a label and a text: why it was decided, what taught it, why it replaced
+    another fact, why it was withdrawn, and each option that was not chosen, with the reason against it."""
     details = fact.details or {}
     for key, label in _SAID:
         if text := _text(details.get(key)):
             yield label, text
+    if change := _reason_of_change(fact):
+        yield "Because", change
     held = details.get("alternatives")
     for one in held if isinstance(held, list) else ():
         if isinstance(one, Mapping) and (option := _text(one.get("option"))):
             against = _text(one.get("why"))
             yield "Not chosen", f"{option}: {against}" if against else option
+
+
+def because(fact: Fact) -> list[str]:
+    """Return the reason that is told beside a fact wherever it is served, as `because ...`; empty if there is none."""
+    said = [text for label, text in reasons_of(fact) if label != "Not chosen"] if _has_reasons(fact) else []
+    return [f"because {' '.join(said[0].split()).rstrip('.')}"] if said else []
+
+
+def searched_reasons(fact: Fact) -> list[str]:
+    """Return the texts of all reasons of a fact, those of its links to other facts, too."""
+    if not _has_reasons(fact):
+        return []
+    linked = [link.reason for link in fact.links if link.reason and not _is_of_rules(link.reason)]
+    return [*(text for _, text in reasons_of(fact)), *linked]
+
+
+def _has_reasons(fact: Fact) -> bool:
+    return bool(fact.details or fact.links or fact.status == RETRACTED)
+
+
+def _reason_of_change(fact: Fact) -> str:
+    """Return why a person replaced or withdrew a fact; learned facts have only the reasons of the rules."""
+    if fact.status == RETRACTED and not is_revoked(fact):
+        remark = (fact.metadata or {}).get("retracted")
+        return _text(remark.get("reason")) if isinstance(remark, Mapping) else ""
+    if fact.source_event is not None:
+        return ""
+    given = (link.reason for link in reversed(fact.links) if link.type in _REPLACING and link.reason)
+    return next((reason for reason in given if not _is_of_rules(reason)), "")
+
+
+def _is_of_rules(reason: str) -> bool:
+    return any(part in reason for part in _OF_RULES)
 
 
 def _text(value: object) -> str:

@@ -198,7 +198,7 @@ def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCa
 
 
 def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[Unit]:
-    """Return a unit for each fact; the line of a decision also says why, what was rejected, and what became of it."""
+    """Return a unit for each fact; the line of a decision also says what was rejected, and what became of it."""
     candidates = tiers_of(on, [one.n for one in facts])
     known = [one for one in facts if one.n in candidates]
     plain = dict(zip((one.n for one in known), fact_units(on, [candidates[one.n] for one in known], way), strict=True))
@@ -218,7 +218,7 @@ def _line(fact: Fact) -> str:
     line, details = context_line(fact), fact.details or {}
     if fact.category != DECISION:
         return line
-    said = [f"because {details['why']}"] if isinstance(details.get("why"), str) else []
+    said = list[str]()
     held = [one for one in details.get("alternatives", ()) if isinstance(one, dict) and "option" in one]
     said += [f"rejected: {', '.join(str(one['option']) for one in held)}"] if held else []
     for last in outcomes_of(fact)[-1:]:

@@ -92,7 +92,7 @@ def test_a_field_that_no_record_has_is_refused_before_anything_is_written(told: 
 def test_what_was_not_found_is_no_record(told: Command) -> None:
     nothing = told("recall", "zeppelin", "--jsonl")
     assert (nothing.code, nothing.out) == (DONE, "")
-    assert "Nothing was found." in nothing.err
+    assert "Nothing says that." in nothing.err
     failed = told("show", "fact_00000000", "--jsonl")
     assert (failed.code, failed.out) == (1, "")
 
