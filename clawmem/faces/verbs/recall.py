@@ -134,7 +134,7 @@ def recall(
     lines, account = _lines(result, result.ranking, asked, user, explain), _account(result)
     around = [f"near: {line}" for line in _lines(result, result.nearest, asked, user, explain=False)]
     nothing = (_nothing(places), *around, *_what_else(result, places, narrowed))
-    talk = (() if limit else _weaker(result)) if lines else nothing
+    talk = ((*_gone(result), *(() if limit else _weaker(result)))) if lines else nothing
     if beside and beside.hits:
         talk = talk if lines else ()
         lines += [hit_line(beside.org, one) for one in beside.hits]
@@ -190,11 +190,23 @@ def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[s
     """What to try where nothing was found."""
     others = ",".join(kind for kind in RECALL_KINDS if kind not in places)
     return [
+        *_gone(result),
         *([f"{counted(result.weak, 'weak hit')} left out: add --all to see them."] if result.weak else []),
         *([f"Without --{' and --'.join(narrowed)}, more is searched."] if narrowed else []),
         *([f"Other places: --in {others}, or --in all."] if others else []),
         "Fewer words, or words that the answer may have; `clawmem list` shows every fact.",
     ]
+
+
+def _gone(result: RecallResult) -> list[str]:
+    """What a replaced or withdrawn fact said of it, in one line."""
+    if not result.gone:
+        return []
+    first = result.gone[0]
+    now = result.successors.get(first.id)
+    became = f"replaced by: {now}" if now else first.status
+    more = f" and {len(result.gone) - 1} more" if len(result.gone) > 1 else ""
+    return [f"No longer: {first.id}  {first.fact} ({became}){more}; --include-superseded shows all."]
 
 
 def _weaker(result: RecallResult) -> Sequence[str]:
@@ -208,11 +220,12 @@ def _data(result: RecallResult, user: str) -> dict[str, Any]:
     for rank, one in enumerate(result.ranking, 1):
         date, who = _date_and_who(one, user)
         place = {"rank": rank, "score": one.hit.score, **_parts_of_score(one.hit), **said({"date": date, "who": who})}
-        record = {**_hit_data(one, result.conflicts), **place}
+        record = {**_hit_data(one, result), **place}
         records[one.kind].append(record)
     return {
         **records,
         "weak": result.weak,
+        **said({"gone": [fact.id for fact in result.gone]}),
         "nearest": [{"kind": one.kind, "id": _id(one), "score": one.hit.score} for one in result.nearest],
         "answer_facts": [
             {"id": one.fact.id, "fact": one.fact.fact, "entity": one.entity, "score": one.score} for one in result.found
@@ -221,15 +234,16 @@ def _data(result: RecallResult, user: str) -> dict[str, Any]:
     }
 
 
-def _hit_data(one: RecallHit, conflicts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _hit_data(one: RecallHit, result: RecallResult) -> dict[str, Any]:
     hit = one.hit
     if isinstance(hit, EventHit):
         return {**event_data(hit.event), **said({"quarantined": hit.is_order or None, "outdated": hit.outdated})}
     if isinstance(hit, NoteHit):
         return {"path": hit.path, "place": hit.place, "text": hit.text}
     quote = {"quote": one.event.text} if one.event and one.event.text != hit.fact.source_text else {}
-    against = conflicts.get(hit.fact.id, ())
-    return {**fact_data(hit.fact, hit.entity, against), "tier": hit.tier, **quote}
+    against = result.conflicts.get(hit.fact.id, ())
+    now = said({"then": result.successors.get(hit.fact.id)})
+    return {**fact_data(hit.fact, hit.entity, against), "tier": hit.tier, **quote, **now}
 
 
 def _channel_data(one: ChannelReport) -> dict[str, Any]:
@@ -306,7 +320,8 @@ def _words(result: RecallResult, one: RecallHit, words: Sequence[str], again: bo
     if isinstance(hit, EventHit):
         return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}{_outdated(hit)}"
     against = result.conflicts.get(hit.fact.id, ())
-    statement = fact_line(hit.fact, hit.entity, against).removeprefix(f"{hit.fact.id}  ")
+    then = f"  then: {now}" if (now := result.successors.get(hit.fact.id)) else ""
+    statement = fact_line(hit.fact, hit.entity, against).removeprefix(f"{hit.fact.id}  ") + then
     quote = one.event.text if one.event else hit.fact.source_text
     if not quote or again or normal(quote) == normal(hit.fact.fact):
         return statement
@@ -342,6 +357,7 @@ def channel_state(channel: ChannelReport) -> str:
 
 _HIT = {"rank": int, "score": float, "date?": str, "who": str}
 _SAID = {**_HIT, "channels?": {str: float}}
+_QUOTED = {"quote?": str, "then?": str}
 _LINE = {"path": str, "place": int, "text": str, **_SAID}
 
 VERB = Command(
@@ -396,12 +412,21 @@ VERB = Command(
     ),
     {
         "facts": [
-            {"...": "fact", "tier": set(TIERS), "channels": {str: float}, "prior?": float, "quote?": str, **_HIT}
+            {
+                "...": "fact",
+                "tier": set(TIERS),
+                "channels": {str: float},
+                "prior?": float,
+                "quote?": str,
+                "then?": str,
+                **_HIT,
+            }
         ],
         "events": [{"...": "event", "quarantined?": {True}, "outdated?": str, **_SAID}],
         "notes": [_LINE],
         "summaries": [_LINE],
         "weak": int,
+        "gone?": [str],
         "nearest": [{"kind": str, "id": str, "score": float}],
         "answer_facts": [{"id": str, "fact": str, "entity": str, "score": float}],
         "llm_context": {"text": str, "token_count": int},

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from clawmem.index.search.channels import ChannelHits, FactFilter, facts_in_rows, passing_rows, predicate_channel
-from clawmem.index.search.lookup import FACT_COLUMNS, by_ids, fact_from_row
+from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, by_ids, fact_from_row, rows_of
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact, is_revoked
@@ -92,3 +92,18 @@ def successor(index: Index, fact: Fact) -> Fact | None:
             return None
         fact = placed.fact
     return fact if seen and fact.is_current else None
+
+
+def predecessors(index: Index, fact: Fact, wanted: FactFilter) -> list[PlacedFact]:
+    """Return what a fact replaced and a filter for it passes, and what that replaced, the latest first."""
+    found: dict[str, PlacedFact] = {}
+    todo = [fact]
+    while todo:
+        ids = [link.to for link in todo.pop().links if link.type == "supersedes" and link.to not in found]
+        placed = by_ids(index, ids)
+        rows = passing_rows(index, rows_of(index, placed), wanted._replace(superseded=True))
+        seen = {one.fact.id for one in facts_in_rows(index, sorted(rows)).values()}
+        new = {fact_id: one for fact_id, one in placed.items() if fact_id in seen and one.fact.status == SUPERSEDED}
+        found |= new
+        todo += [one.fact for one in new.values()]
+    return list(found.values())

@@ -34,6 +34,12 @@ _EVERYDAY = frozenset(
     "years yet heißt heisst wohnt lebt gibt macht arbeitet".split()
 )
 COMMON_WORDS = _FOREIGN | _EVERYDAY
+# Words that ask for what held before.
+_FORMER = re.compile(
+    r"\b(?:before|former(?:ly)?|previous(?:ly)?|original(?:ly)?|used? to|no longer|early on|"
+    r"früher\w*|bisher\w*|vorher\w*|ehemal\w+|ursprünglich\w*|zuvor|auparavant|autrefois|ancien\w*|antes|anteriormente)\b",
+    re.IGNORECASE,
+)
 # A question without any of these words and without a digit names no time.
 _TIME_WORDS = frozenset(
     "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "
@@ -58,9 +64,16 @@ def search_words(question: str) -> tuple[str, ...]:
     If nothing else is left, these are returned.
     """
     words, telling = _words(question)
+    if asks_former(question):
+        telling = _words(_FORMER.sub(" ", question))[1] or telling
     if _AHEAD.search(question) is not None:
         telling = _words(_AHEAD.sub(" ", question))[1] or telling
     return tuple(telling or words)
+
+
+def asks_former(question: str) -> bool:
+    """Return whether a question asks for what held before."""
+    return _FORMER.search(question) is not None
 
 
 def _words(question: str) -> tuple[list[str], list[str]]:

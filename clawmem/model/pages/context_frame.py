@@ -31,6 +31,7 @@ LESSONS = "Lessons"
 PRECEDENTS = "Precedents"
 SCOPED = "In this scope"
 FROM_ORGANISATION = "From the organisation"
+FORMER = "What held before"
 
 # Exact cl100k_base counts of the texts that all contexts share; a test counts them again.
 FIXED: Mapping[str, int] = {
@@ -67,6 +68,8 @@ FIXED: Mapping[str, int] = {
     "(left out of Precedents: ": 8,
     "## In this scope\n": 5,
     "## From the organisation\n": 5,
+    "## What held before\n": 5,
+    "(left out of What held before: ": 8,
     "(left out of In this scope: ": 8,
     "(left out of Always: ": 6,
     "(left out of Facts for this question: ": 9,

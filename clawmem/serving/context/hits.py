@@ -10,13 +10,15 @@ from clawmem.index.search.lookup import context_fact_from_row
 from clawmem.index.search.notes import has_events
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
+from clawmem.model.facts.fact import SUPERSEDED
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
-from clawmem.model.language.question import search_words
+from clawmem.model.language.question import asks_former, search_words
 from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
+from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.model.search.ranking import close_to_best
@@ -24,7 +26,14 @@ from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import orders_remark, said_units
 from clawmem.serving.context.tiers import TierCounts, tiers_of
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.recall.recall import QuestionWords, RecallQuery, best_rows, question_words
+from clawmem.serving.recall.recall import (
+    LEAST_SCORE,
+    QuestionWords,
+    RecallQuery,
+    best_rows,
+    question_words,
+    recall_in,
+)
 from clawmem.serving.recall.result import EVENTS
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
@@ -38,6 +47,7 @@ _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
+_MOST_FORMER = 5
 # A context is for a task, not for one answer: it ends below this part of the score that answers a question.
 _NEAR_PART = 0.9
 # An event with less only shares an everyday word with the question: 053.
@@ -73,7 +83,7 @@ class QuestionHits(NamedTuple):
 
     `technical` means that the task is about software. `chain` are the facts of further passes that answer the question
     together with the first one. `further` gets all facts of further passes that are offered, by row.
-    `answered` means that one fact has all words of the question.
+    `answered` means that one fact has all words of the question. `former` is what held before, where it is asked for.
     """
 
     facts: Sequence[FactCandidate]
@@ -83,6 +93,7 @@ class QuestionHits(NamedTuple):
     chain: "Sequence[ConnectedFact]" = ()
     further: "dict[int, ConnectedFact] | None" = None
     answered: bool = False
+    former: Sequence[Unit] = ()
 
 
 def find_hits(
@@ -97,11 +108,26 @@ def find_hits(
     if not hits.facts and not hits.heard and has_vectors(vault):
         hits, earlier = _search(vault, index, on, wish, counted, by_meaning=True)
     hits = _with_chain(vault, on, wish, hits._replace(further={}))
+    if asks_former(question) and not wanted.as_of:
+        hits = hits._replace(former=_former(vault, index, wish))
     asides = [replaced_remark(wanted, question, earlier)] if earlier else []
     if not hits.facts and not hits.heard:
         asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
     orders = orders_remark(len(hits.heard) - len(hits.said), follow_up_commands(wanted, question).recall)
     return hits, [*asides, *([orders] if orders else [])]
+
+
+def _former(vault: Vault, index: Index, wish: ContextRequest) -> list[Unit]:
+    """Return the replaced facts that `recall` gives for the question, each with what holds now."""
+    query = RecallQuery(wish.question or "", wish.caller, wish.wanted, _MOST_FORMER, least=LEAST_SCORE)
+    found = recall_in(vault, index, query)
+    units = []
+    for one in found.found:
+        if one.fact.status == SUPERSEDED:
+            now = found.successors.get(one.fact.id)
+            text = context_line(one.fact).removesuffix(")\n") + (f"; then: {servable(now)})\n" if now else ")\n")
+            units.append(Unit(one.fact.id, token_bound(text), False, text))
+    return units
 
 
 def _with_chain(vault: Vault, on: TierCounts, wish: ContextRequest, hits: QuestionHits) -> QuestionHits:
@@ -184,6 +210,8 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
         Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts),
     ]
     found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
+    if asked.former:
+        found.insert(0, Section(frame.FORMER, given(asked.former), more, share=2 * ASKED_SHARE, turn=2, assured=True))
     if asked.facts and not wish.wanted.as_of and not wish.wanted.of_work:
         found.append(_connected_section(vault, on, way, wish, asked, more))
     if not found or not has_vectors(vault):

@@ -26,10 +26,10 @@ from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import Fact, importance_of
+from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.question import DaySpan, search_words, time_asked
+from clawmem.model.language.question import DaySpan, asks_former, search_words, time_asked
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
@@ -203,6 +203,12 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         result = result._replace(channels=_account([*answered.hits], *accounts))
         sources = _sources(index, result, wanted.owners, moment)
     shown = _one_ranking(result, asked, words, sources)
+    if FACTS in where and not (wanted.as_of or wanted.superseded):
+        if asks_former(asked.words):
+            shown = _with_former(vault, index, shown, asked)
+        elif not any(one.hit.share for one in shown.ranking):
+            shown = shown._replace(gone=_gone(vault, index, asked))
+    shown = shown._replace(successors=_successors(index, [*(one.fact for one in shown.found), *shown.gone]))
     ids = [one.fact.id for one in shown.found]
     return shown._replace(conflicts=conflicts_of_facts(vault, index, asked.caller, ids, wanted.as_of))
 
@@ -237,6 +243,46 @@ def _one_ranking(
         ranking=tuple(best),
         weak=len(every) - len(strong),
     )
+
+
+def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
+    """Return the hits with what held before each fact in front of it, and other replaced facts that answer."""
+    from clawmem.index.search.replaced import predecessors  # few questions ask for it
+
+    known = {one.fact.id for one in shown.found}
+    ranking: list[RecallHit] = []
+    for one in shown.ranking:
+        if isinstance(one.hit, FactHit):
+            old = [each for each in predecessors(index, one.hit.fact, asked.wanted) if each.fact.id not in known]
+            known |= {each.fact.id for each in old}
+            ranking += [RecallHit(FACTS, one.hit._replace(fact=each.fact, entity=each.entity)) for each in old]
+        ranking.append(one)
+    others = [one for one in _replaced_too(vault, index, asked) if one.fact.id not in known]
+    ranking += [RecallHit(FACTS, one) for one in others if one.fact.status == SUPERSEDED]
+    best = sorted(ranking, key=lambda one: -one.hit.score)[: asked.limit]
+    return shown._replace(
+        ranking=tuple(best), found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)), nearest=()
+    )
+
+
+def _gone(vault: Vault, index: Index, asked: RecallQuery) -> tuple[Fact, ...]:
+    """Return the replaced and withdrawn facts that answer, without those whose origin was revoked."""
+    found = (one.fact for one in _replaced_too(vault, index, asked) if one.share)
+    return tuple(fact for fact in found if not fact.is_current and not is_revoked(fact))
+
+
+def _replaced_too(vault: Vault, index: Index, asked: RecallQuery) -> tuple[FactHit, ...]:
+    wanted = asked.wanted._replace(superseded=True)
+    return recall_in(vault, index, asked._replace(wanted=wanted, where=(FACTS,), least=LEAST_SCORE)).found
+
+
+def _successors(index: Index, facts: Sequence[Fact]) -> dict[str, str]:
+    replaced = [fact for fact in facts if fact.superseded_by]
+    if not replaced:
+        return {}
+    from clawmem.index.search.replaced import successor  # few questions find replaced facts
+
+    return {fact.id: now.fact for fact in replaced if (now := successor(index, fact)) is not None}
 
 
 def _strong(every: Sequence[RecallHit], asked: RecallQuery, answer_score: float) -> list[RecallHit]:

@@ -88,6 +88,8 @@ class RecallResult(NamedTuple):
 
     `conflicts` are the ids of the facts that some of them are in conflict with, by id.
     `ranking` has them all in one order, and `weak` is the number of hits that were left out because of their low score.
+    `successors` say what holds in place of the replaced facts, by id. `gone` are replaced and withdrawn facts that
+    have the words of the question where no other hit has one.
     `nearest` are the best hits where none answers the question.
     `earlier` is a moment in the days of the question at which a fact answered it that was replaced later. Such a fact
     is left out.
@@ -103,6 +105,8 @@ class RecallResult(NamedTuple):
     ranking: tuple[RecallHit, ...] = ()
     weak: int = 0
     nearest: tuple[RecallHit, ...] = ()
+    successors: Mapping[str, str] = {}
+    gone: tuple[Fact, ...] = ()
 
 
 def page_kind(path: str) -> str:

@@ -315,3 +315,45 @@ def test_the_question_that_was_asked_before_is_no_answer(vault: Vault, caller: C
     say(vault, caller, ("Ana", "Which port has the test database?"), ("Ana", "The test database has port 5433."))
     found = ask(vault, caller, "which port has the test database", EVENTS)
     assert [text(one) for one in found.ranking] == ["The test database has port 5433."]
+
+
+def test_what_held_before_is_told_with_its_dates_and_what_holds_now(clawmem: Callable[..., Any]) -> None:
+    first = clawmem("remember", "Priya lives in Leeds.", "--valid-from", "2026-01-01", "--json").data["facts"][0]["id"]
+    clawmem("supersede", first, "Priya lives in Manchester.", "--reason", "she moved for work")
+    wrong = clawmem("remember", "The buoy is at pier 4.", "--json").data["facts"][0]["id"]
+    clawmem("retract", wrong, "--reason", "it was the wrong buoy")
+    for question in (
+        "Where did Priya live before Manchester?",
+        "Where did Priya use to live?",
+        "Where did Priya live originally?",
+        "Was war früher: Priya lives?",
+    ):
+        old, new, *_ = clawmem("recall", question).out.splitlines()
+        assert "Priya lives in Leeds." in old
+        assert "since 2026-01-01, until 2026-11-21" in old
+        assert old.endswith("then: Priya lives in Manchester.")
+        assert "Priya lives in Manchester." in new
+        context = clawmem("context", question).out
+        assert "## What held before\n- Priya lives in Leeds. (2026-01-01 to 2026-11-21; then: Priya lives in" in context
+    assert "Leeds" not in clawmem("recall", "Where does Priya live?").out
+    assert "Leeds" not in clawmem("context", "Where does Priya live?").out
+    gone = clawmem("recall", "Leeds")
+    assert gone.out == ""
+    assert f"No longer: {first}  Priya lives in Leeds. (replaced by: Priya lives in Manchester.)" in gone.err
+    assert f"No longer: {wrong}  The buoy is at pier 4. (retracted)" in clawmem("recall", "buoy pier").err
+
+
+def test_a_reason_is_searched_and_told_with_its_fact(clawmem: Callable[..., Any]) -> None:
+    old = clawmem("remember", "The report is made with Typst 0.11.", "--json").data["facts"][0]["id"]
+    words = ("The report is made with Typst 0.10.", "--reason", "the upgrade breaks the tables.")
+    new = clawmem("supersede", old, *words, "--json").data["facts"][0]["id"]
+    clawmem("decision", "add", "Backups go to R2 instead of S3.", "--why", "egress costs")
+    clawmem("heartbeat")
+    reason = "because the upgrade breaks the tables"
+    assert reason in clawmem("recall", "What breaks the tables?").out
+    assert reason in clawmem("context", "What breaks the tables?").out
+    for verb in ("why", "show"):
+        assert reason.removeprefix("because ") in clawmem(verb, new).out
+    for question in ("why R2 instead of S3?", "egress costs"):
+        assert "because egress costs" in clawmem("recall", question).out
+        assert clawmem("context", question).out.count("because egress costs") == 1
