@@ -25,7 +25,7 @@ from clawmem.model.language.question import time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import is_visible_to
-from clawmem.model.search.event_ranking import BESIDE, coverage
+from clawmem.model.search.event_ranking import BESIDE, coverage, is_question
 from clawmem.model.search.passage import SPREAD
 from clawmem.model.search.ranking import AskedWords, FusedHits, event_weights, fuse, meaning_share, share_of
 from clawmem.serving.recall.recall import WORDS_ONLY, QuestionWords, RecallQuery
@@ -151,7 +151,7 @@ def _heard(
             and is_visible_to(found[n], wanted.owners, wanted.reach)
             and is_within(found[n].timestamp[:10], wanted)
             and not (without_notes and found[n].role == "note")
-            and normal(found[n].text) != question  # what was asked before tells nothing
+            and not (is_question(found[n].text) and normal(found[n].text) == question)  # asked before, it tells nothing
         ]
         if len(heard) >= limit:
             break
