@@ -84,12 +84,13 @@ def test_every_command_of_a_person_is_refused_in_the_shell_of(
 @pytest.mark.parametrize("row", AGENT_SHELLS)
 def test_each_variable_says_who_the_caller_is(row: str, clawmem: Command) -> None:
     name, _, value = row.partition("=")
-    (fact,) = clawmem("remember", "The boat is blue.", "--json", env={name: value or "1"}).data["facts"]
-    assert (fact["trust"], fact["agent"]) == ("agent", AGENT_SHELLS[row])
+    for found in (value,) if value else ("1", ""):
+        (fact,) = clawmem("remember", f"The boat has {len(found)} masts.", "--json", env={name: found}).data["facts"]
+        assert (fact["trust"], fact["agent"]) == ("agent", AGENT_SHELLS[row])
 
 
-def test_a_variable_with_another_value_or_none_says_nothing(clawmem: Command) -> None:
-    env = {"CURSOR_EXTENSION_HOST_ROLE": "user", "CLAUDECODE": ""}
+def test_a_variable_with_another_value_says_nothing(clawmem: Command) -> None:
+    env = {"CURSOR_EXTENSION_HOST_ROLE": "user"}
     (fact,) = clawmem("remember", "The boat is blue.", "--json", env=env).data["facts"]
     assert fact.get("trust") in (None, "user") and not fact.get("agent")
 

@@ -7,12 +7,13 @@ from clawmem.model.facts.ids import Entropy
 from clawmem.model.named_tuple import NamedTuple
 
 AGENT_SHELLS = {
-    "CLAUDECODE": "claude-code", "CURSOR_AGENT": "cursor", "CURSOR_EXTENSION_HOST_ROLE=agent-exec": "cursor",
-    "GEMINI_CLI": "gemini", "CODEX_THREAD_ID": "codex", "CODEX_CI": "codex", "CODEX_SANDBOX": "codex",
-    "CODEX_SANDBOX_NETWORK_DISABLED": "codex", "OPENCODE": "opencode", "OPENCLAW_SHELL": "openclaw",
-    "AI_AGENT": "agent",
+    "CLAUDECODE": "claude-code", "CLAUDE_CODE_ENTRYPOINT": "claude-code", "CURSOR_AGENT": "cursor",
+    "CURSOR_EXTENSION_HOST_ROLE=agent-exec": "cursor", "GEMINI_CLI": "gemini", "CODEX_THREAD_ID": "codex",
+    "CODEX_CI": "codex", "CODEX_SANDBOX": "codex", "CODEX_SANDBOX_NETWORK_DISABLED": "codex", "OPENCODE": "opencode",
+    "OPENCLAW_SHELL": "openclaw", "AI_AGENT": "agent",
 }  # fmt: skip
-"""The variables that harnesses set in the shells of their agents, some with one value, and the id of the agent."""
+"""The variables that harnesses set in the shells of their agents, some with one value, and the id of the agent. An
+empty one says the same, because an agent can empty it for one command."""
 AGENTS_THAT_TYPE = frozenset(("codex", "openclaw"))
 """Agents with a tool that types into the terminal of a command that they run."""
 
@@ -22,7 +23,7 @@ def agent_shell(environment: Mapping[str, str]) -> tuple[str, str] | None:
     for row, agent in AGENT_SHELLS.items():
         name, _, value = row.partition("=")
         found = environment.get(name)
-        if found and value in ("", found):
+        if found is not None and value in ("", found):
             return name, agent
     return None
 
