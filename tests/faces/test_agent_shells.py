@@ -146,6 +146,27 @@ def test_the_agent_is_not_the_person_in_the_shell_of(
     assert not (user_folder(environment) / "settings.yaml").exists()
 
 
+def test_an_agent_undoes_only_what_it_did(clawmem: Command, vault: Vault) -> None:
+    shell = SHELLS["claude-code"]
+    said = clawmem("remember", "The key is under the mat.", "--json").data["facts"][0]["id"]
+    clawmem("remember", "The boat is blue.", "--source", "tool:web")
+    clawmem("task", "add", "Paint the boat")
+    for act in (
+        ("retract", said), ("undo", said), ("retract", said), ("revoke", "--source", "tool:web"),
+        ("task", "close", "paint-the-boat"), ("undo", "HEAD"),
+    ):  # fmt: skip
+        assert clawmem(*act).code == 0, act
+        head = vault.head()
+        for words in (("undo", "HEAD"), ("undo", "HEAD", "--dry-run"), ("undo", head.commit or "", "--agent", "bot")):
+            done = clawmem(*words, env=shell)
+            assert done.code == 1 and "an agent undoes only what it did" in done.err, (act, words, done)
+        assert vault.head() == head
+    assert clawmem("undo", said, env=shell).code == 1
+    own = clawmem("remember", "The mast is tall.", "--json", env=shell).data["facts"][0]["id"]
+    assert clawmem("undo", own, env=shell).code == 0
+    assert clawmem("undo", "HEAD", env=shell).code == 0
+
+
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
 def test_a_person_in_such_a_shell_answers_one_question(
     vault: Vault, environment: dict[str, str], clawmem: Command, typed: str, code: int

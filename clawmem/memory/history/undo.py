@@ -56,20 +56,18 @@ def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) ->
     if dry_run:
 
         def previewed(index: Index) -> UndoResult:
-            target, plan = _plan(vault, index, vault.read, reference)
+            target, plan = _plan(vault, index, vault.read, reference, caller.agent)
             return _result(target, plan, None, index.notices)
 
         return run_query(vault, previewed, one_state=False)
     with writing(vault, caller, "undo") as work:
-        target, plan = _plan(vault, work.index, work.read, reference)
-        if caller.agent is not None:
-            _refuse_decisions(work.read, plan, caller.agent)
+        target, plan = _plan(vault, work.index, work.read, reference, caller.agent)
         commit = work.commit([_change(target.entry, plan, caller)])[-1]
         return _result(target, plan, commit, work.notices)
 
 
 def _plan(
-    vault: Vault, index: Index, read: Callable[[str], bytes | None], reference: str
+    vault: Vault, index: Index, read: Callable[[str], bytes | None], reference: str, agent: str | None
 ) -> tuple[_UndoTarget, UndoPlan]:
     with open_history(vault) as history:
         target = _find_target(index, history, reference.strip())
@@ -77,7 +75,19 @@ def _plan(
         plan = plan_undo(vault, index, history, read, target.entry, target.fact_id)
         if not plan.writes:
             _refuse_empty_plan(history, target, plan)
+        if agent is not None:
+            _refuse_decisions(read, plan, agent)
+            _check_agent(target.entry, agent)
         return target, plan
+
+
+def _check_agent(entry: HistoryEntry, agent: str) -> None:
+    """Raise NotPermitted if an agent would take back what it did not do itself."""
+    if agent not in (entry.agent, entry.author if (entry.author, entry.author_email) == agent_author(agent) else None):
+        raise NotPermitted(
+            f"{entry.commit[:12]} ({entry.subject}) was not made by {agent}, and an agent undoes only what it did.",
+            PERSON_RUNS,
+        )
 
 
 def _refuse_decisions(read: Callable[[str], bytes | None], plan: UndoPlan, agent: str) -> None:

@@ -69,8 +69,9 @@ def clean(vault: Vault) -> bool:
 
 def test_a_fact_is_unlearned_with_the_entity_made_for_it(vault: Vault, caller: Caller) -> None:
     before = tree(vault)
+    caller = caller._replace(agent="finance")
     one = keep(vault, caller, "Jane likes tea.")
-    done = undo(vault, one, caller._replace(agent="finance"))
+    done = undo(vault, one, caller)
     assert [(each.fact.id, what) for each, what in zip(done.facts, done.outcome, strict=True)] == [(one, "removed")]
     assert tree(vault) == before
     assert facts(vault) == {}
