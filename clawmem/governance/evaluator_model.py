@@ -12,7 +12,7 @@ from typing import Any
 
 from clawmem.errors import BudgetSpent, ModelFailed
 from clawmem.governance.evaluator_work import Work, all_files, text_of_file
-from clawmem.llm.budget import Account
+from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
 from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.loop import ask
@@ -46,7 +46,7 @@ def judge(
     What the calls cost is recorded in any case. Raise InvalidInput if the model cannot be used as it is set."""
     day = stamp(now)[:10]
     check_model(model)
-    account = Account(model.limits, prices_of(model), spent_on(vault, day))
+    account = Account(model.limits, prices_of(model), Spent(cents=spent_on(vault, day)))
     evaluator = f"{model.name} {prompt_version('evaluate')}"
     found: list[CriterionResult] = []
     problem = ""

@@ -8,17 +8,12 @@ from clawmem.model.named_tuple import NamedTuple
 _TIME = {"llm": "llm.max_ms", "semantic": "semantic.max_seconds"}
 
 
-# Where no price is known, no money can be counted: the calls and the tokens of one run are.
-MOST_UNPRICED_CALLS = 40
-MOST_UNPRICED_TOKENS = 400_000
-
-
 class RunLimits(NamedTuple):
     """The limits of one run: cents, milliseconds of waiting, facts, and retries of one question. The defaults are those
     of promotion.
 
     `tokens` limits one answer, and `daily_cents` one day. `group` is the group of settings that these limits are from.
-    `unpriced_calls` and `unpriced_tokens` limit a run of a model whose price is not known.
+    `daily_calls` and `daily_tokens` limit one day of a model whose price is not known: no money can be counted there.
     """
 
     retries: int = 2
@@ -28,8 +23,8 @@ class RunLimits(NamedTuple):
     tokens: int = 2000
     daily_cents: float = 100.0
     group: str = "llm"
-    unpriced_calls: int = MOST_UNPRICED_CALLS
-    unpriced_tokens: int = MOST_UNPRICED_TOKENS
+    daily_calls: int = 20
+    daily_tokens: int = 100_000
 
 
 class Prices(NamedTuple):
@@ -55,15 +50,25 @@ class Spent(NamedTuple):
     facts: int = 0
     cached: int = 0
 
+    @property
+    def tokens(self) -> int:
+        """Return the tokens of prompts and answers."""
+        return self.prompt_tokens + self.answer_tokens
+
     def since(self, before: Spent) -> Spent:
         """Return what was used after an earlier state of the run."""
         return Spent._make(now - then for now, then in zip(self, before, strict=True))
 
 
-class Account:
-    """The account of one run: its limits, the prices (None if unknown), and what the run and this day have cost."""
+NOTHING = Spent()
 
-    def __init__(self, limits: RunLimits, prices: Prices | None, earlier_today: float = 0.0) -> None:
+
+class Account:
+    """The account of one run: its limits, the prices (None if unknown), and what the run and this day have cost.
+
+    `earlier_today` has the cents of the day, and the calls and tokens whose price is not known."""
+
+    def __init__(self, limits: RunLimits, prices: Prices | None, earlier_today: Spent = NOTHING) -> None:
         self.limits = limits
         self.prices = prices
         self.earlier_today = earlier_today
@@ -126,10 +131,10 @@ class Account:
         if limits.group != "llm":
             return None
         unknown = "The price of this model is not known, and"
-        if spent.calls >= limits.unpriced_calls:
-            return f"{unknown} {limits.unpriced_calls} calls are the most in one run (llm.max_calls)."
-        if spent.prompt_tokens + spent.answer_tokens + prompt_tokens > limits.unpriced_tokens:
-            return f"{unknown} {limits.unpriced_tokens:,} tokens are the most in one run (llm.max_run_tokens)."
+        if self.earlier_today.calls + spent.calls >= limits.daily_calls:
+            return f"{unknown} {limits.daily_calls} calls are the most in one day (llm.daily_calls)."
+        if self.earlier_today.tokens + spent.tokens + prompt_tokens > limits.daily_tokens:
+            return f"{unknown} {limits.daily_tokens:,} tokens are the most in one day (llm.daily_tokens)."
         return None
 
     def _check_money(self, most: float | None, prompt_tokens: int) -> str | None:
@@ -141,9 +146,10 @@ class Account:
                 f"The next call can cost {amount(most)}, {amount(spent)} were spent in this run, "
                 f"and the limit for one run is {amount(limits.cents)} ({limits.group}.budget_cents)."
             )
-        if self.earlier_today + spent + most > limits.daily_cents:
+        earlier = self.earlier_today.cents
+        if earlier + spent + most > limits.daily_cents:
             return (
-                f"The next call can cost {amount(most)}, {amount(self.earlier_today + spent)} were spent today, "
+                f"The next call can cost {amount(most)}, {amount(earlier + spent)} were spent today, "
                 f"and the limit for one day is {amount(limits.daily_cents)} ({limits.group}.daily_cents)."
             )
         return None

@@ -140,8 +140,8 @@ def _limits(settings: Settings, environment: Mapping[str, str], task: str) -> Ru
         facts=int(_limit("llm.max_facts", settings, environment, "promotion.max_facts" if judges else None)),
         tokens=settings.whole("llm.max_tokens"),
         daily_cents=settings.number("llm.daily_cents"),
-        unpriced_calls=settings.whole("llm.max_calls"),
-        unpriced_tokens=settings.whole("llm.max_run_tokens"),
+        daily_calls=settings.whole("llm.daily_calls"),
+        daily_tokens=settings.whole("llm.daily_tokens"),
     )
 
 

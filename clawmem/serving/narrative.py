@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed, Refused
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
-from clawmem.llm.budget import Account
+from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
 from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.grounded import CitedSentence, ask_grounded
@@ -66,7 +66,7 @@ def narrate(
     account = None
     try:
         check_model(model)
-        account = Account(model.limits, prices_of(model), spent_on(vault, day))
+        account = Account(model.limits, prices_of(model), Spent(cents=spent_on(vault, day)))
         done = ask_grounded(model, account, "answer", PARTS, f"The question: {question}", shown)
     except (BudgetSpent, ModelFailed) as problem:
         return Narrative(problem=problem)

@@ -137,7 +137,7 @@ def _account(vault: Vault, model: Model, now: datetime) -> Account:
     from clawmem.llm.client import check_model, prices_of
 
     check_model(model)
-    return Account(model.limits, prices_of(model), spent_on(vault, stamp(now)[:10]))
+    return Account(model.limits, prices_of(model), Spent(cents=spent_on(vault, stamp(now)[:10])))
 
 
 def _by_model(vault: Vault, model: Model, account: Account, cluster: Cluster, now: datetime) -> Fact | None:

@@ -27,7 +27,7 @@ def test_a_call_is_refused_before_it_could_pass_the_limit() -> None:
 
 
 def test_what_the_day_cost_already_counts() -> None:
-    account = Account(RunLimits(cents=50, daily_cents=10, tokens=1000), PRICES, earlier_today=8.0)
+    account = Account(RunLimits(cents=50, daily_cents=10, tokens=1000), PRICES, earlier_today=Spent(cents=8.0))
     assert account.refusal(0) is None
     assert "8 cents were spent today, and the limit for one day is 10 cents (llm.daily_cents)" in (
         account.refusal(1) or ""
@@ -49,16 +49,18 @@ def test_time_and_facts_are_limits_too() -> None:
 
 
 def test_an_unknown_price_is_held_by_calls_and_tokens() -> None:
-    account = Account(RunLimits(tokens=100, unpriced_calls=2, unpriced_tokens=1000), None)
+    account = Account(
+        RunLimits(tokens=100, daily_calls=3, daily_tokens=1100), None, Spent(1, prompt_tokens=60, answer_tokens=40)
+    )
     assert account.highest_cost(10**9) is None
     assert account.refusal(1000) is None
-    assert "1,000 tokens are the most in one run (llm.max_run_tokens)" in (account.refusal(1001) or "")
+    assert "1,100 tokens are the most in one day (llm.daily_tokens)" in (account.refusal(1001) or "")
     account.charge(500, 100, 5)
     assert (account.spent.cents, account.spent.prompt_tokens) == (0.0, 500)
     assert account.refusal(400) is None
-    assert "llm.max_run_tokens" in (account.refusal(401) or "")
+    assert "llm.daily_tokens" in (account.refusal(401) or "")
     account.charge(1, 1, 1)
-    assert "2 calls are the most in one run (llm.max_calls)" in (account.refusal(1) or "")
+    assert "3 calls are the most in one day (llm.daily_calls)" in (account.refusal(1) or "")
 
 
 @pytest.mark.parametrize("limits", [RunLimits(cents=0), RunLimits(daily_cents=0)])

@@ -46,7 +46,7 @@ def run(model: Model, **limits: Any) -> tuple[Any, Account]:
 
 def test_a_second_run_pays_nothing(counted: Counted) -> None:
     first, paid = run(counted.model)
-    second, free = run(counted.model, unpriced_calls=0)
+    second, free = run(counted.model, daily_calls=0)
     assert first == second == {"colour": "green"}
     assert counted.calls == 1
     assert (paid.spent.calls, paid.spent.cached) == (1, 0)

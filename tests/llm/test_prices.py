@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.llm.budget import FREE, MOST_UNPRICED_CALLS, Account, RunLimits
+from clawmem.llm.budget import FREE, Account, RunLimits
 from clawmem.llm.choice import LOCAL_PROVIDERS, Model, is_local
 from clawmem.llm.client import prices_of
 from tests.needs import needs_litellm
@@ -48,7 +48,7 @@ def test_a_price_of_nothing_is_none_for_a_hosted_model() -> None:
 
 def test_calls_are_counted_where_no_money_can_be() -> None:
     account = Account(RunLimits(milliseconds=10_000), None)
-    for _ in range(MOST_UNPRICED_CALLS):
+    for _ in range(RunLimits().daily_calls):
         assert account.refusal(1) is None
         account.charge(1, 1, 1)
-    assert "calls are the most in one run" in (account.refusal(1) or "")
+    assert "calls are the most in one day" in (account.refusal(1) or "")

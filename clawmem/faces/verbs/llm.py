@@ -50,7 +50,7 @@ def _lines(done: TrialResult) -> Iterator[str]:
     yield f"model      {done.model}"
     yield f"reachable  {'yes' if done.reachable else 'no'}{took}"
     if done.prices is None:
-        yield "price      not known; calls and tokens are limited (llm.max_calls, llm.max_run_tokens)"
+        yield "price      not known; calls and tokens of a day are limited (llm.daily_calls, llm.daily_tokens)"
     elif not any(done.prices):
         yield "price      free"
     else:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from clawmem.errors import BudgetSpent, ModelFailed
 from clawmem.governance.suites.graders import Grade, Judge, not_judged
-from clawmem.llm.budget import Account
+from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
 from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.loop import ask
@@ -40,7 +40,7 @@ def judging(vault: Vault, caller: Caller, model: Model | None) -> Iterator[Judge
         return
     day = day_of(stamp(caller.now))
     check_model(model)
-    account = Account(model.limits, prices_of(model), spent_on(vault, day))
+    account = Account(model.limits, prices_of(model), Spent(cents=spent_on(vault, day)))
     try:
         yield lambda rubric, output: _judged(model, account, rubric, output)
     finally:

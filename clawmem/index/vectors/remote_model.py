@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from clawmem.errors import BudgetSpent, ModelFailed
 from clawmem.index.vectors.embedded_texts import key_of
 from clawmem.index.vectors.store import Vectors, configured_model, question_model
-from clawmem.llm.budget import Account
+from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model, choose_embedder
 from clawmem.llm.client import ModelTimeout, RequestRejected, check_model, embed, prices_of
 from clawmem.model.pages.tokens import token_bound
@@ -56,7 +56,8 @@ class RemoteEmbedder:
         most, before = account.highest_cost(tokens) or 0.0, account.spent.cents
         record_spending(self.vault, self.day, most)
         try:
-            account.earlier_today = max(0.0, spent_on(self.vault, self.day) - most - before)
+            earlier = max(0.0, spent_on(self.vault, self.day) - most - before)
+            account.earlier_today = Spent(cents=earlier)
             refusal = account.refusal(tokens)
             if refusal:
                 raise BudgetSpent(refusal, "The rest is embedded by the next heartbeats.")

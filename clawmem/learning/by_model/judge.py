@@ -19,9 +19,9 @@ from clawmem.learning.by_model.telemetry import (
     judging_event,
     model_run,
     model_runs,
-    total_cents,
+    spent_in,
 )
-from clawmem.llm.budget import Account
+from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import ask
@@ -107,7 +107,7 @@ def judge_by_model(
     if not shown:
         return NO_JUDGEMENTS
     runs = model_runs(read, day_of(stamp(caller.now)))
-    run = _JudgingRun(model, total_cents(runs), on)
+    run = _JudgingRun(model, spent_in(runs), on)
     problem = run.judge(shown)
     by_rules = isinstance(problem, ModelFailed) and model.fallback == RULES
     outcome = RULES if by_rules else problem.code if problem else "done"
@@ -131,7 +131,7 @@ def _may_be_shown(fact: Fact) -> bool:
 class _JudgingRun:
     """The state of one run: judgements, dropped answers and cost."""
 
-    def __init__(self, model: Model, earlier_today: float, on: str) -> None:
+    def __init__(self, model: Model, earlier_today: Spent, on: str) -> None:
         self.account: Account | None = None
         self.judgements: dict[Key, PromotionScore] = {}
         self.dropped: Counter[str] = Counter()

@@ -7,7 +7,7 @@ from typing import Any
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.learning.attribution.orders import is_prompt_injection
-from clawmem.learning.by_model.telemetry import is_worth_recording, model_runs, narrating_event, total_cents
+from clawmem.learning.by_model.telemetry import is_worth_recording, model_runs, narrating_event, spent_in
 from clawmem.learning.synthesize import DayNarratives
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
@@ -42,7 +42,7 @@ def narrate_days(
     dropped = 0
     try:
         check_model(model)
-        account = Account(model.limits, prices_of(model), total_cents(runs))
+        account = Account(model.limits, prices_of(model), spent_in(runs))
         for day, (stated, withdrawn) in sorted(days.items()):
             shown = _records(stated, withdrawn)
             if not shown:

@@ -19,7 +19,7 @@ from clawmem.learning.by_model.telemetry import (
     is_worth_recording,
     model_runs,
     reading_event,
-    total_cents,
+    spent_in,
 )
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, pending, waiting_count
@@ -105,7 +105,7 @@ class _ReadingRun:
             return None
         try:
             check_model(self._model)
-            self._account = Account(self._model.limits, prices_of(self._model), total_cents(self._runs))
+            self._account = Account(self._model.limits, prices_of(self._model), spent_in(self._runs))
             while task.text:
                 self._ask(task, self._account)
                 task = self._next()
@@ -301,7 +301,8 @@ class _ReadingRun:
             notices.append(
                 f"The price of {self._model.name} is not known, so costs are not counted. The run took"
                 f" {counted(spent.calls, 'call')}, {spent.prompt_tokens + spent.answer_tokens:,} tokens; at most "
-                f"{limits.unpriced_calls} calls in one run and {limits.tokens:,} tokens in one answer (llm.max_tokens)."
+                f"{limits.daily_calls} calls in one day (llm.daily_calls) and {limits.tokens:,} tokens in one answer"
+                " (llm.max_tokens)."
             )
         if self._dropped:
             reasons = ", ".join(f"{count} {reason}" for reason, count in self._dropped.most_common())

@@ -15,7 +15,7 @@ from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor,
 from clawmem.model.records.event import MODEL_RUN, Event, ledger_path, parse_events, render_events
 from clawmem.model.records.model_run import SOURCE, runs_in
 from clawmem.model.records.model_run import model_run as model_run
-from clawmem.model.records.model_run import total_cents as total_cents
+from clawmem.model.records.model_run import total_cents, unpriced_calls, unpriced_tokens
 
 JUDGING = "promotion"
 TRIAL = "test"
@@ -101,6 +101,11 @@ def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, A
         return spent.cached > 0
     costly = spent.cached or spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
     return bool(costly or runs[-1].get("outcome") != outcome)
+
+
+def spent_in(runs: Sequence[Mapping[str, Any]]) -> Spent:
+    """Return what runs have cost: their cents, and the calls and tokens whose price is not known."""
+    return Spent(unpriced_calls(runs), prompt_tokens=unpriced_tokens(runs), cents=total_cents(runs))
 
 
 def model_runs(read: Read, day: str) -> list[Mapping[str, Any]]:

@@ -10,7 +10,7 @@ from clawmem.learning.by_model.telemetry import (
     add_event,
     model_run,
     model_runs,
-    total_cents,
+    spent_in,
     trial_event,
 )
 from clawmem.llm.budget import Account, Prices
@@ -56,7 +56,7 @@ def try_model(vault: Vault, caller: Caller, model: Model) -> TrialResult:
     """
     model = model._replace(answers=None, limits=model.limits._replace(retries=0))
     runs = model_runs(vault.read, day_of(stamp(caller.now)))
-    account = Account(model.limits, None, total_cents(runs))
+    account = Account(model.limits, None, spent_in(runs))
     reachable = False
     problem: ClawmemError | None = None
     try:

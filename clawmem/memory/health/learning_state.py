@@ -12,7 +12,7 @@ from clawmem.llm.choice import missing_keys, missing_model_part
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor
 from clawmem.model.records.event import ledger_path
-from clawmem.model.records.model_run import runs_in, total_cents, total_tokens
+from clawmem.model.records.model_run import runs_in, total_cents, unpriced_tokens
 from clawmem.model.settings.model_names import model_names
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.state.spending import spent_on
@@ -52,7 +52,7 @@ def learning_state(vault: Vault, index: Index, today: str) -> LearningState:
         model_names(settings),
         missing_model_part(settings, vault.environment),
         total_cents(runs) + _embedding_cents(vault, today),
-        total_tokens(run for run in runs if run.get("priced") is False),
+        unpriced_tokens(runs),
     )
 
 

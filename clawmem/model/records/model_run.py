@@ -29,6 +29,16 @@ def total_cents(runs: Iterable[Mapping[str, Any]]) -> float:
     return sum(max(0.0, _number(run, "cents")) for run in runs)
 
 
+def unpriced_calls(runs: Iterable[Mapping[str, Any]]) -> int:
+    """Return the calls whose price is not known."""
+    return sum(int(_number(run, "calls")) for run in runs if run.get("priced") is False)
+
+
+def unpriced_tokens(runs: Iterable[Mapping[str, Any]]) -> int:
+    """Return the tokens of the calls whose price is not known."""
+    return total_tokens(run for run in runs if run.get("priced") is False)
+
+
 def total_tokens(runs: Iterable[Mapping[str, Any]]) -> int:
     """Return the tokens of prompts and answers of the runs."""
     return sum(int(_number(run, "prompt_tokens") + _number(run, "answer_tokens")) for run in runs)

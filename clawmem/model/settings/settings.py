@@ -249,10 +249,8 @@ SETTINGS = (
     ),
     Setting("llm.max_facts", "int", 200, "the most facts a model may find in one run", 0, 10_000, former=(8,)),
     Setting("llm.max_tokens", "int", 2000, "the most tokens of one answer", 50, 1_000_000),
-    Setting("llm.max_calls", "int", 40, "the most calls in one run of a model whose price is not known", 0, 10_000),
-    Setting(
-        "llm.max_run_tokens", "int", 400_000, "the most tokens, of prompts and answers, in one such run", 0, 100_000_000
-    ),
+    Setting("llm.daily_calls", "int", 20, "the most calls of one day (UTC) whose price is not known", 0, 10_000),
+    Setting("llm.daily_tokens", "int", 100_000, "the most tokens of prompts and answers in them", 0, 100_000_000),
     Setting("llm.kept_answers", "int", 500, "how many answers are kept, so that the same question is free", 0, 100_000),
     Setting(
         "review.routes",

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from clawmem.errors import ModelFailed
-from clawmem.llm.budget import Account
+from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
 from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.loop import ask
@@ -39,7 +39,7 @@ def choose_by_model(vault: Vault, model: Model, text: str, most: int, now: datet
     Raise ModelFailed or BudgetSpent. What the calls cost is recorded in any case."""
     day = stamp(now)[:10]
     check_model(model)
-    account = Account(model.limits, prices_of(model), spent_on(vault, day))
+    account = Account(model.limits, prices_of(model), Spent(cents=spent_on(vault, day)))
     messages = [
         {"role": "system", "content": prompt("digest").replace("{most}", str(most))},
         {"role": "user", "content": f"<text>\n{text}\n</text>"},
