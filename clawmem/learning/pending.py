@@ -15,6 +15,7 @@ from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.pieces import EventPiece, has_words, is_readable, piece_label, split_events
 from clawmem.learning.by_model.task import ReadingTask, task_text
 from clawmem.learning.reconciling.namesakes import conversation_of, people_of, session_of
+from clawmem.model.harness import HARNESSES
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
@@ -109,6 +110,13 @@ def after_cursor(vault: Vault, state: ReadingState | None = None) -> Iterator[Ev
             passed = state and (state.events.get(event.id, _UNREAD).done or event.id in state.set_aside)
             if not passed:
                 yield event
+
+
+def held_with_others(vault: Vault, harness: str | None) -> frozenset[str]:
+    """Return the ids of the waiting events of sessions that were held with another harness than this one."""
+    if harness not in HARNESSES:
+        return frozenset()
+    return frozenset(event.id for event in after_cursor(vault) if event.agent in HARNESSES and event.agent != harness)
 
 
 def waiting_count(vault: Vault) -> int:

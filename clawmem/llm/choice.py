@@ -69,6 +69,7 @@ class Model(NamedTuple):
     `fallback` is who extracts facts if the model cannot be reached (none, rules). A model with a `command` is called by
     it, and its name is only for messages. `effort` is how much it should think (empty: its own default). `answers`
     keeps its answers, so that the same question is not paid twice. `purse` limits what the calling agent may spend.
+    With a `harness`, the model reads no session that was held with another one.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Model(NamedTuple):
     effort: str = ""
     answers: AnswerStore | None = None
     purse: Purse | None = None
+    harness: str = ""
 
     @property
     def identity(self) -> str:
@@ -151,6 +153,7 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
 
     chosen = model.name.partition("/")[2]
     variables: tuple[str, ...] = ()
+    harness = ""
     words, preset = shlex.split(settings.words("llm.command")), settings.words("llm.preset")
     if words:
         if chosen and not any(MODEL_PLACE in word for word in words):
@@ -169,6 +172,7 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
                 f"Set it with `clawmem config set llm.model {COMMAND}/NAME`.",
             )
         program, variables, words = preset, known.variables, list(known.command(chosen, model.effort))
+        harness = known.harness
     else:
         raise InvalidInput(
             f"The model is {model.name}, but no program is set.",
@@ -176,7 +180,7 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
         )
     given = scrubbed_environment(environment, [*variables, *([model.key_name] if model.key_name else [])])
     name = f"{program}/{chosen}" if chosen else program
-    return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), given))
+    return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), given), harness=harness)
 
 
 def _filled(word: str, places: Mapping[str, str]) -> str:

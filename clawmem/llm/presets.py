@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from clawmem.model.named_tuple import NamedTuple
 
+READER = "CLAWMEM_READER"
+"""Set for a program that is asked as a model: in it, every hook and every tool of clawmem does nothing."""
 MODEL_PLACE, EFFORT_PLACE = "{model}", "{effort}"
 # What a program needs to find its own configuration and the network; no keys of others and nothing of clawmem.
 KEPT_VARIABLES = frozenset(
@@ -25,8 +27,9 @@ class ModelCommand(NamedTuple):
 class CommandPreset(NamedTuple):
     """The words of a program, with the words that choose a model and a reasoning effort (empty: it has no such option).
 
-    `efforts` maps the efforts of `llm.effort` to those of the program. `variables` are the environment variables with
-    which people move its configuration. `needs_model` says that it has no default model.
+    `efforts` maps the efforts of `llm.effort` to those of the program. `variables` are the environment variables
+    with which people move its configuration and log in with its vendor. `needs_model` says that it has no default
+    model. A preset of a `harness` reads the sessions that were held with it, and those of none.
     """
 
     words: tuple[str, ...]
@@ -36,6 +39,7 @@ class CommandPreset(NamedTuple):
     efforts: Mapping[str, str] = {}
     variables: tuple[str, ...] = ()
     needs_model: bool = False
+    harness: str = ""
 
     def command(self, model: str, effort: str) -> tuple[str, ...]:
         """Return the words that run this model with this effort; empty: the program's own default."""
@@ -57,7 +61,14 @@ PRESETS: Mapping[str, CommandPreset] = {
         ("--model", MODEL_PLACE),
         ("--effort", EFFORT_PLACE),
         efforts={"none": "low", "minimal": "low", **_LOW_TO_HIGH},
-        variables=("CLAUDE_CONFIG_DIR",),
+        variables=(
+            "CLAUDE_CONFIG_DIR",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "ANTHROPIC_BASE_URL",
+        ),
+        harness="claude-code",
     ),
     "codex": CommandPreset(
         ("codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", "--ephemeral", "--color", "never"),
@@ -65,12 +76,22 @@ PRESETS: Mapping[str, CommandPreset] = {
         ("-c", f"model_reasoning_effort={EFFORT_PLACE}"),
         ("-",),
         {"none": "none", "minimal": "minimal", **_LOW_TO_HIGH},
-        ("CODEX_HOME",),
+        ("CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY"),
+        harness="codex",
     ),
     "gemini": CommandPreset(
         ("gemini", "--skip-trust", "--approval-mode", "default", "--output-format", "text"),
         ("--model", MODEL_PLACE),
         last=("--prompt", "Answer with the JSON document only."),
+        variables=(
+            "GEMINI_API_KEY",
+            "GOOGLE_API_KEY",
+            "GOOGLE_GEMINI_BASE_URL",
+            "GOOGLE_CLOUD_PROJECT",
+            "GOOGLE_GENAI_USE_VERTEXAI",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+        ),
+        harness="gemini",
     ),
     "llm": CommandPreset(
         ("llm", "prompt", "--no-stream", "--no-log"), ("--model", MODEL_PLACE), variables=("LLM_USER_PATH",)
@@ -89,7 +110,7 @@ PRESETS: Mapping[str, CommandPreset] = {
 def scrubbed_environment(environment: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:
     """Return the variables that a program gets: those it needs to run, and `more`."""
     kept = {key: value for key, value in environment.items() if key in KEPT_VARIABLES or key in more}
-    return {**kept, "NO_COLOR": "1", "TERM": "dumb"}
+    return {**kept, "NO_COLOR": "1", "TERM": "dumb", READER: "1"}
 
 
 def program_path(command: ModelCommand) -> str | None:

@@ -47,6 +47,8 @@ class _Receipt:
         self.files: dict[str, dict[str, Any]] = held.get("files", {})
         self.folders: list[str] = held.get("folders", [])
         self.at: str = held.get("at", "")
+        self.settings: dict[str, Any] = held.get("settings", {})
+        """The former values of the settings of this machine that setup has changed."""
 
     @property
     def exists(self) -> bool:
@@ -55,7 +57,7 @@ class _Receipt:
     def write(self, at: str) -> None:
         # It holds what stood in configuration files, which may be keys.
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        held = {"at": at, "files": self.files, "folders": self.folders}
+        held = {"at": at, "files": self.files, "folders": self.folders, "settings": self.settings}
         _replace(self.path, (json.dumps(held, indent=1) + "\n").encode(), 0o600)
 
 

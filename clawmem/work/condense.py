@@ -133,7 +133,7 @@ def _plan(
 
 def _account(vault: Vault, model: Model, now: datetime) -> Account:
     """Return the account of the run, which pays for all of its groups."""
-    from clawmem.llm.budget import Account  # only where a model is asked
+    from clawmem.llm.budget import Account, Spent  # only where a model is asked
     from clawmem.llm.client import check_model, prices_of
 
     check_model(model)

@@ -7,13 +7,22 @@ content streams. Each request is kept, so that a test sees what reached the mode
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
 SAID = "Noted."
+READING = "The answer is one JSON document that is valid under this JSON Schema"
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a request, in order."""
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts_in(part)
 
 
 class ModelApi:
@@ -27,6 +36,14 @@ class ModelApi:
         self.arguments: dict[str, Any] = {}
         self.address = ""
         self.command = ""
+        self.reads: Callable[[str], str] = lambda task: SAID
+        self.readings: list[str] = []
+
+    def answer(self, body: dict[str, Any]) -> str:
+        """The words of the answer: of a reader where one is asked to read."""
+        asked = [text for text in texts_in(body) if READING in text]
+        self.readings += asked[-1:]
+        return self.reads(asked[-1]) if asked else SAID
 
     def seen(self) -> str:
         """Everything that reached the model, as JSON."""
@@ -109,7 +126,8 @@ def _anthropic(api: ModelApi, body: dict[str, Any]) -> bytes:
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body.get("model"), "stop_reason": None,
                "stop_sequence": None, "usage": usage}  # fmt: skip
     block: dict[str, Any] = {"type": "text", "text": ""}
-    delta: dict[str, Any] = {"type": "text_delta", "text": SAID}
+    text = SAID if call else api.answer(body)
+    delta: dict[str, Any] = {"type": "text_delta", "text": text}
     if call:
         block = {"type": "tool_use", "id": "toolu_1", "name": f"mcp__clawmem__{api.tool}", "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(api.arguments)}
@@ -118,7 +136,7 @@ def _anthropic(api: ModelApi, body: dict[str, Any]) -> bytes:
         delta = {"type": "input_json_delta", "partial_json": json.dumps({"command": api.command})}
         call = True
     if not body.get("stream"):
-        whole = {**message, "stop_reason": "end_turn", "content": [{"type": "text", "text": SAID}]}
+        whole = {**message, "stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
         return json.dumps(whole).encode()
     return _events([
         ("message_start", {"message": {**message, "content": []}}),
@@ -133,7 +151,7 @@ def _anthropic(api: ModelApi, body: dict[str, Any]) -> bytes:
 
 def _openai(api: ModelApi, body: dict[str, Any]) -> bytes:
     item: dict[str, Any] = {"type": "message", "id": "m1", "role": "assistant",
-                            "content": [{"type": "output_text", "text": SAID}]}  # fmt: skip
+                            "content": [{"type": "output_text", "text": api.answer(body)}]}  # fmt: skip
     spaces = [one for one in body.get("tools", []) if isinstance(one, dict) and "clawmem" in str(one.get("name"))]
     if spaces and api.call(body):
         item = {"type": "function_call", "id": "f1", "call_id": "call1", "arguments": json.dumps(api.arguments),
@@ -152,7 +170,7 @@ def _openai(api: ModelApi, body: dict[str, Any]) -> bytes:
 
 
 def _gemini(api: ModelApi, body: dict[str, Any]) -> dict[str, Any]:
-    part: dict[str, Any] = {"text": SAID}
+    part: dict[str, Any] = {"text": api.answer(body)}
     if api.call(body):
         part = {"functionCall": {"name": f"mcp_clawmem_{api.tool}", "args": api.arguments}}
     if api.shell_call(body):

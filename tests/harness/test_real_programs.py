@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.harness.model_api import ModelApi, model_api
+from tests.loopback import known_facts, shown_events
 
 pytestmark = pytest.mark.harness
 PROGRAMS = Path(__file__).parent.parent.parent / ".harness" / "node_modules"
@@ -56,6 +58,13 @@ class Place(NamedTuple):
                 return
             time.sleep(0.1)
         raise AssertionError(f"{harness} never did {event}")
+
+    def until_fact(self, words: str) -> None:
+        for _ in range(100):
+            if words in self.clawmem("list"):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"no fact says {words!r}")
 
     def files(self) -> dict[str, bytes]:
         known = (".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json",
@@ -185,6 +194,50 @@ def test_what_an_agent_stores_is_stored_without_a_question(place: Place, harness
     place.api.tool, place.api.arguments = "remember", {"text": "The hull of the boat is painted green."}
     place.run(program, *(word.replace("{prompt}", "We paint the hull green.") for word in words))
     assert "painted green" in place.clawmem("recall", "hull", "--in", "facts")
+
+
+def read_compiler(task: str) -> str:
+    """The answer of a reader that knows one thing: which compiler a project builds with, and what that replaces."""
+    if "<events>" not in task:
+        return json.dumps({"works": True})
+    known = {label: words for words, label in known_facts(task).items() if "builds with" in words}
+    facts = []
+    for event in shown_events(task):
+        found = re.search(r"the boat builds with (\w+)", event["text"])
+        if found and event["speaker"] != "assistant":
+            facts.append({
+                "e": int(event["id"]), "q": found[0], "s": f"The boat project builds with {found[1]}.",
+                "of": "boat project", "x": dict.fromkeys(known, "replace"),
+            })  # fmt: skip
+    return json.dumps({"facts": facts})
+
+
+@pytest.mark.parametrize("harness", ["claude-code"])
+def test_three_sessions_in_which_nobody_types_a_command(place: Place, harness: str) -> None:
+    program, *words = COMMANDS[harness]
+    if shutil.which(program, path=place.environment["PATH"]) is None:
+        pytest.skip(f"{program} is not installed: make harness")
+    place.api.reads = read_compiler
+    assert "reads after each session" in place.clawmem("setup", harness, "--learn")
+
+    def session(prompt: str, reads: int) -> None:
+        place.run(program, *(word.replace("{prompt}", prompt) for word in words))
+        for _ in range(300):
+            if len(place.api.readings) >= reads and place.marks(harness).get("reading") == "done":
+                return
+            time.sleep(0.1)
+        raise AssertionError((place.api.readings, place.clawmem("status")))
+
+    session("From today on the boat builds with gcc.", 2)
+    assert "builds with gcc" in place.clawmem("recall", "compiler boat builds", "--in", "facts")
+    session("We changed it: the boat builds with zig.", 3)
+    place.until_fact("builds with zig")
+    place.api.requests.clear()
+    place.run(program, *(word.replace("{prompt}", ASKED) for word in words))
+    assert "builds with zig" in place.api.seen()
+    assert "The boat project builds with gcc" not in place.api.seen()
+    spoken = json.loads(place.clawmem("recall", "JSON Schema", "--in", "events", "--json"))["data"]["events"]
+    assert [event for event in spoken if "JSON Schema" in event["text"]] == []
 
 
 def test_codex_says_nothing_of_hooks_that_are_not_trusted_but_doctor_does(place: Place) -> None:

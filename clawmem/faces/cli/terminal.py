@@ -49,6 +49,13 @@ class Terminal(Call):
 
     def confirmed(self, lines: Iterable[str], question: str) -> bool:
         """Asks on stderr, where stdin is a terminal."""
+        return self._asked(lines, question, abort=True)
+
+    def answered(self, lines: Iterable[str], question: str) -> bool:
+        """As `confirmed`, where a no ends nothing."""
+        return self._asked(lines, question, abort=False)
+
+    def _asked(self, lines: Iterable[str], question: str, abort: bool) -> bool:
         if not sys.stdin.isatty() or self._as_json:
             return False
         import typer  # only where a person is asked
@@ -56,7 +63,7 @@ class Terminal(Call):
         for line in lines:
             tell(f"{line}\n")
         try:
-            return typer.confirm(question, abort=True, err=True)
+            return typer.confirm(question, abort=abort, err=True)
         except typer.Abort:
             raise KeyboardInterrupt from None
 

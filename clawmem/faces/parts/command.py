@@ -116,6 +116,10 @@ class Call:
         """The input on stdin, or None if there is none."""
         return None
 
+    def answered(self, lines: "Iterable[str]", question: str) -> bool:
+        """Ask a person who can say no; False where nobody can be asked."""
+        return False
+
     def serve_tools(self) -> int:
         """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
         raise NotImplementedError

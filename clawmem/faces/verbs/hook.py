@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.llm.presets import READER
 from clawmem.model.facts.reach import Reach, canonical_project, project_name
 from clawmem.model.harness import (
     COMPACT,
@@ -25,11 +27,13 @@ from clawmem.model.harness import (
     printed,
     read_call,
 )
-from clawmem.model.language.dates import stamp
+from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
+from clawmem.model.settings.model_names import EXTRACT, JUDGE, SYNTHESIZE
 from clawmem.setup.processes import LONGEST_DETACHED, TooLate, deadline, detach
 from clawmem.vault.git.project import project_of
+from clawmem.vault.state.heartbeat_state import read_last_run
 from clawmem.vault.state.hook_marks import (
     DONE,
     FAILED,
@@ -51,6 +55,8 @@ if TYPE_CHECKING:
 SECONDS = 2.0
 _HARNESSES = (*HARNESSES, "shell")
 _MOST_BYTES = 4_000_000
+_INTERVAL = timedelta(minutes=15)
+_READING = "reading"
 _TRANSCRIPT, _SESSION = "transcript", "session"
 
 
@@ -59,6 +65,8 @@ def hook(call: Call, event: str, harness: str) -> Answer:
     and ends after 2 seconds, so that it never blocks an agent; `clawmem status` shows what each hook did."""
     if harness not in _HARNESSES:
         raise InvalidInput(f"'{harness}' is not a harness.", f"Choose one of {', '.join(_HARNESSES)}.")
+    if call.runtime.environment.get(READER):
+        return Answer({"event": event, "harness": harness, "outcome": DONE, "message": "a reader", "text": ""})
     began = monotonic()
     outcome, message, text = DONE, "", ""
     vault = None
@@ -170,6 +178,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
                 end_unattended(vault, caller, given.session, known.asked)
         if meaning == END and given.session:
             forget_session(vault, given.session)
+        _read_on(call, vault, harness, ended=meaning == END)
         return taken_in
 
     _detached(call, vault, harness, _TRANSCRIPT, read)
@@ -186,6 +195,30 @@ def take_in_left(call: Call, vault: Vault) -> None:
         path = Path(known.transcript or "").expanduser()
         read = partial(ingest_transcript, vault, path, known.harness, known.project, caller)
         _marked(call, vault, known.harness, _TRANSCRIPT, partial(_taken_in, read))
+
+
+def _read_on(call: Call, vault: Vault, harness: str, ended: bool) -> None:
+    """Let the model of this machine read what waits, in a process of its own. At the end of a session all steps of the
+    heartbeat run if the last one is older than the interval of a schedule."""
+    last = read_last_run(vault) if ended else None
+    due = ended and (last is None or call.runtime.now() - moment_of(last.ended) > _INTERVAL)
+    if not due and not vault.settings.words("llm.model"):
+        return
+
+    def work() -> str:
+        from clawmem.heartbeat.loop import run_heartbeat
+
+        # It is the machine's work, within the machine's limits, and not the agent's.
+        tasks = (EXTRACT, JUDGE, SYNTHESIZE)
+        models = [model and model._replace(purse=None) for model in map(call.runtime.model, tasks)]
+        caller = call.runtime.caller()._replace(agent=None, session=None)
+        only = () if due else ("learn",)
+        done = run_heartbeat(vault, caller, False, models[0], None, only, models[1], models[2])
+        if done.failed:
+            raise done.failed[0][1]
+        return f"{counted(len(done.commits), 'commit')}"
+
+    _detached(call, vault, harness, _READING, work)
 
 
 def _taken_in(read: Callable[[], IngestResult]) -> str:

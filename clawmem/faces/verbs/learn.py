@@ -10,7 +10,7 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.learning.apply import ApplyResult, apply_answer, refused_notice
-from clawmem.learning.pending import DEFAULT_TOKENS
+from clawmem.learning.pending import DEFAULT_TOKENS, held_with_others
 from clawmem.learning.pending import pending as pending_act
 from clawmem.learning.report import CANDIDATE, LEARNED, candidate_data, candidate_line, learn_data, learn_lines
 from clawmem.model.language.text import counted
@@ -20,7 +20,9 @@ from clawmem.model.records.bounds import RECORD_BYTES
 def pending(call: Call, limit_tokens: int, session: str | None, set_aside: bool) -> Answer:
     """The task is one text with everything that it needs: how to read, what is known, the events that no model has
     read, and the form of the answer. It calls no model and writes nothing. Pass the answer to `learn apply`."""
-    found = pending_act(call.runtime.vault(), call.runtime.caller(), limit_tokens, session, set_aside)
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    others = held_with_others(vault, caller.agent)
+    found = pending_act(vault, caller, limit_tokens, session, set_aside, skip=others)
     data = {
         "task": found.text,
         "events": list(found.events),

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.learning.by_model.reader import preset_of, restore_reader, try_reader
 from clawmem.model.language.dates import stamp
-from clawmem.setup.harnesses import HARNESSES, wiring
+from clawmem.setup.harnesses import HARNESSES, SHELL, wiring
 from clawmem.setup.programs import own_command
 from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
 
+_NOBODY = "nobody reads what is said, so it is kept and searched, and facts come from rules only; {}"
 
-def setup(call: Call, harness: str | None, remove: bool, listed: bool, dry_run: bool) -> Answer:
+
+def setup(call: Call, harness: str | None, learn: bool, remove: bool, listed: bool, dry_run: bool) -> Answer:
     """The harness gets an MCP server, hooks, a skill and slash commands, and runs the server's tools without asking;
     other entries of its files stay. --remove restores every file byte for byte, unless somebody changed it since:
     then exactly these entries go."""
@@ -31,11 +34,47 @@ def setup(call: Call, harness: str | None, remove: bool, listed: bool, dry_run: 
         if not receipt.exists:
             return _answer(harness, WireResult(()), f"{harness} is not set up; nothing was removed")
         wanted = wiring(harness, runtime.home(), runtime.environment, ("clawmem",), None)
+        former = receipt.settings
         done = unwire(wanted, receipt, runtime.environment, dry_run)
+        if former and not dry_run:
+            restore_reader(runtime.vault(), former)
         return _answer(harness, done, f"{harness}: nothing to remove", dry_run)
     wanted = _wiring(call, harness)
     done = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
-    return _answer(harness, done, f"{harness} is set up already", dry_run, wanted.granted)
+    reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
+    return _answer(harness, done, f"{harness} is set up already", dry_run, wanted.granted, reader)
+
+
+class _Reader(NamedTuple):
+    """Who reads what is said on this machine, with the lines and notices that say so."""
+
+    name: str | None = None
+    lines: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
+    """Let the harness's own program read what is said, if a person wants it and it answers; else say how to."""
+    vault = call.runtime.vault()
+    preset = preset_of(harness)
+    name = vault.settings.words("llm.model") or None
+    if harness == SHELL or (name and not learn):
+        return _Reader(name)
+    if preset is None or shutil.which(preset, path=call.runtime.environment.get("PATH")) is None:
+        return _Reader(name, (), (_NOBODY.format("let the agent call `learn_pending` and `learn_apply`"),))
+    calls, tokens = vault.settings.whole("llm.daily_calls"), vault.settings.whole("llm.daily_tokens")
+    most = f"at most {calls} calls and {tokens:,} tokens a day, with the login that you have"
+    if not learn and not call.answered([f"{preset} can read what is said and store the facts: {most}."], "Let it?"):
+        return _Reader(None, (), (_NOBODY.format(f"`clawmem setup {harness} --learn` lets {preset} read: {most}"),))
+    tried = try_reader(vault, call.runtime.caller(), preset)
+    if tried.problem is not None:
+        raise type(tried.problem)(
+            f"{harness} is wired, but {preset} cannot read: {tried.problem.message}",
+            f"{tried.problem.hint} Then run `clawmem setup {harness} --learn`.".strip(),
+        )
+    receipt.settings = {**tried.former, **receipt.settings}
+    receipt.write(receipt.at or stamp(call.runtime.now()))
+    return _Reader(preset, (f"{preset} answered, and reads after each session: {most}",))
 
 
 def _wiring(call: Call, harness: str) -> Any:
@@ -46,15 +85,22 @@ def _wiring(call: Call, harness: str) -> Any:
 
 
 def _answer(
-    harness: str, done: WireResult, nothing: str, dry_run: bool = False, granted: tuple[str, ...] = ()
+    harness: str,
+    done: WireResult,
+    nothing: str,
+    dry_run: bool = False,
+    granted: tuple[str, ...] = (),
+    reader: _Reader | None = None,
 ) -> Answer:
     would = "would be " if dry_run else ""
     lines = [f"{file.path}: {would}{file.did}" for file in done.files] or [nothing]
     if granted and done.files:
         lines.append(f"{would}allowed without a question: {', '.join(granted)}")
     lines += ["dry run; nothing was changed"] if dry_run else []
-    data = {"harness": harness, "files": [file._asdict() for file in done.files], "granted": list(granted)}
-    return Answer(data, lines, done.notices)
+    reader = reader or _Reader()
+    files = [file._asdict() for file in done.files]
+    data = {"harness": harness, "files": files, "granted": list(granted), "reader": reader.name}
+    return Answer(data, [*lines, *reader.lines], [*done.notices, *reader.notices])
 
 
 def _list(call: Call) -> Answer:
@@ -76,6 +122,13 @@ VERB = Command(
     setup,
     (
         Parameter("harness", "{choices}.", metavar="[HARNESS]", choices=HARNESSES),
+        Parameter(
+            "learn",
+            "Let the harness's own program read what is said; without it, setup asks on a terminal.",
+            ("--learn",),
+            bool,
+            False,
+        ),
         Parameter("remove", "Take everything out again.", ("--remove",), bool, False),
         Parameter("listed", "List the harnesses, and what is set up.", ("--list",), bool, False),
         DRY_RUN._replace(help="Show what would be changed; change nothing."),
@@ -84,6 +137,7 @@ VERB = Command(
         "harness?": str,
         "files?": [{"path": str, "did": str}],
         "granted?": [str],
+        "reader?": (str, None),
         "harnesses?": [
             {
                 "harness": str,

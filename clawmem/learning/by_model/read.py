@@ -22,7 +22,7 @@ from clawmem.learning.by_model.telemetry import (
     spent_in,
 )
 from clawmem.learning.learn import LearnResult, learn_from
-from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, pending, waiting_count
+from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, held_with_others, pending, waiting_count
 from clawmem.llm.budget import Account, Spent, amount
 from clawmem.llm.choice import Model
 from clawmem.llm.client import Message, check_model, prices_of
@@ -93,6 +93,7 @@ class _ReadingRun:
         self._most = max(1, min(MOST_EVENTS, model.limits.tokens // _EVENT_TOKENS))
         self._batch = min(read_reading_state(vault).batch or self._most, self._most)
         self._failing: list[str] = []
+        self._others = held_with_others(vault, model.harness)
         self._answered = False
         self._done: list[LearnResult] = []
         self._dropped: Counter[str] = Counter()
@@ -166,7 +167,14 @@ class _ReadingRun:
         while True:
             try:
                 return pending(
-                    self._vault, self._caller, size, None, False, self._batch, most, frozenset(self._failing)
+                    self._vault,
+                    self._caller,
+                    size,
+                    None,
+                    False,
+                    self._batch,
+                    most,
+                    self._others.union(self._failing),
                 )
             except InvalidInput:
                 size *= 2  # one long event

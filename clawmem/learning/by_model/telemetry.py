@@ -13,9 +13,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor, render_cursor
 from clawmem.model.records.event import MODEL_RUN, Event, ledger_path, parse_events, render_events
-from clawmem.model.records.model_run import SOURCE, runs_in
+from clawmem.model.records.model_run import SOURCE, runs_in, total_cents, unpriced_calls, unpriced_tokens
 from clawmem.model.records.model_run import model_run as model_run
-from clawmem.model.records.model_run import total_cents, unpriced_calls, unpriced_tokens
 
 JUDGING = "promotion"
 TRIAL = "test"

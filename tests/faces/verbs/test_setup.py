@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -383,3 +384,82 @@ def test_cursor_and_opencode_grant_only_where_a_person_keeps_a_list(setup: Setup
     assert [*json.loads(config.read_text())["permission"].items()] == [("*", "ask"), ("clawmem_*", "allow")]
     assert setup("opencode", "--remove").code == 0
     assert config.read_text() == '{"permission": {"*": "ask"}}\n'
+
+
+READER = """\
+#!{python}
+import json, os, subprocess, sys
+if "-p" not in sys.argv:
+    sys.exit(1)
+task = sys.stdin.read()
+with open({log!r}, "a") as log:
+    inside = subprocess.run([{python!r}, "-m", "clawmem", "hook", "UserPromptSubmit", "--harness", "claude-code",
+                             "--vault", {vault!r}], input='{{"prompt": "where does Jane live?"}}',
+                            capture_output=True, text=True)
+    print(json.dumps([sys.argv[1:], os.listdir(), inside.stdout]), file=log)
+if "<events>" not in task:
+    print({trial!r})
+else:
+    line = next(one for one in task.splitlines() if "I live in Lisbon" in one)
+    fact = {{"e": int(line.split()[0]), "q": "I live in Lisbon", "s": "The user lives in Lisbon."}}
+    print(json.dumps({{"facts": [fact]}}))
+"""
+
+
+def reader(tmp_path: Path, vault_root: Path, trial: str = '{"works": true}') -> Path:
+    """Put a program with the name of Claude Code on the PATH, which reads as a model would; return its log."""
+    log = tmp_path / "asked.jsonl"
+    program = tmp_path / "bin/claude"
+    program.write_text(READER.format(python=sys.executable, log=str(log), vault=str(vault_root), trial=trial))
+    program.chmod(0o755)
+    return log
+
+
+def test_the_program_of_the_harness_reads_after_it_was_tried(
+    setup: Setup, clawmem: Command, home: Path, tmp_path: Path, vault_root: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    clawmem("remember", "Jane lives in Oslo.", env=env)
+    asked = reader(tmp_path, vault_root, "I cannot do that.")
+    without = setup("claude-code")
+    assert "setup claude-code --learn" in without.err and "20 calls and 100,000 tokens a day" in without.err
+    assert not asked.exists(), "without a terminal and --learn nobody is asked"
+    refused = setup("claude-code", "--learn")
+    assert refused.code == 14 and "cannot read" in refused.err
+    assert clawmem("config", "get", "llm.preset", env=env).out.strip() != "claude"
+    reader(tmp_path, vault_root)
+    done = setup("claude-code", "--learn", "--json")
+    assert (done.code, done.data["reader"]) == (0, "claude")
+    assert clawmem("config", "get", "llm.preset", env=env).out.strip() == "claude"
+
+    lines = [{"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z",
+              "message": {"role": "user", "content": "I live in Lisbon."}}]  # fmt: skip
+    (tmp_path / "s1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    call = {"session_id": "s1", "cwd": str(tmp_path), "transcript_path": str(tmp_path / "s1.jsonl")}
+    clawmem("hook", "SessionEnd", "--harness", "claude-code", given=json.dumps(call).encode(), env=env)
+    for _ in range(300):
+        marks = {mark["event"]: mark for mark in clawmem("status", "--json", env=env).data["hooks"]}
+        if "reading" in marks:
+            break
+        time.sleep(0.1)
+    assert marks["reading"]["outcome"] == "done", marks
+    assert "The user lives in Lisbon." in clawmem("list", env=env).out
+    calls = [json.loads(line) for line in asked.read_text().splitlines()]
+    assert len(calls) == 3, "two trials and one reading"
+    assert all("--no-session-persistence" in words and not files and not said for words, files, said in calls)
+    assert setup("claude-code", "--remove").code == 0
+    assert clawmem("config", "get", "llm.preset", env=env).out.strip() != "claude"
+    assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
+
+
+def test_a_session_is_read_by_its_own_vendor_only(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    (tmp_path / "bin").mkdir()
+    asked = reader(tmp_path, vault_root)
+    (tmp_path / "talk.txt").write_text("I live in Lisbon.\n")
+    clawmem("ingest", str(tmp_path / "talk.txt"), "--agent", "codex", env=env)
+    clawmem("config", "set", "llm.preset", "claude", env=env)
+    assert clawmem("heartbeat", "--only", "learn", env=env).code == 0
+    assert not asked.exists(), "what was said to Codex is not shown to Claude Code"
+    assert "Lisbon" in clawmem("learn", "pending", "--agent", "codex", env=env).out
+    assert clawmem("learn", "pending", "--agent", "claude-code", env=env).out.strip() == ""

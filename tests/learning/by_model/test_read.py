@@ -14,7 +14,7 @@ from clawmem.errors import BUDGET, DONE, MODEL
 from clawmem.heartbeat.loop import HeartbeatResult, run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
-from clawmem.learning.by_model.telemetry import model_runs, total_cents
+from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.ingest import ingest
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.choice import Model
@@ -24,6 +24,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import parse_events
+from clawmem.model.records.model_run import total_cents
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.state.reading_state import read_reading_state
 from clawmem.vault.vault import Vault
