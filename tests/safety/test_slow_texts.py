@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
+from clawmem.governance import checked_start
 from clawmem.learning.attribution import fiction
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
@@ -142,6 +143,8 @@ def _strings(module: str) -> list[str]:
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.bridge.contract", "shape['pattern']"): lambda: _of_the_contract(),
+    ("clawmem.governance.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
+    ("clawmem.governance.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
     ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.reconciling.namesakes", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
     ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
