@@ -106,7 +106,7 @@ def test_a_repeated_run_costs_nothing(clawmem: Command, program: Callable[..., s
         (1, 0, True),
         (0, 1, False),
     ]
-    assert runs[0]["prompt"].startswith("extract@")
+    assert runs[0]["prompt"].startswith("read@")
     assert runs[0]["prompt"] == runs[1]["prompt"]
     assert len(list((vault_root / ".git/clawmem/answers").iterdir())) == 1
 
