@@ -153,6 +153,7 @@ class Runtime:
             entropy=self.entropy(),
             agent=self.agent(),
             session=session,
+            shell=None if self._person else (agent_shell(self.environment) or (None, None))[1],
         )
 
     def agent(self) -> str | None:

@@ -88,6 +88,11 @@ def check_decider(vault: Vault, index: Index, proposal: Proposal, caller: Caller
     item = item_of(index, proposal)
     if caller.agent is not None:
         _check_content(index, proposal, caller.agent)
+        if caller.shell not in (None, caller.agent):
+            raise NotPermitted(
+                f"This runs in a shell of {caller.shell}, where a delegation to {caller.agent} does not count.",
+                PERSON_RUNS,
+            )
         return _agent_decider(vault, proposal, item, caller.agent, vault.settings.flag("review.signed"))
     return person_decider(vault, item, proposal.id)
 

@@ -13,6 +13,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.facts.daily_limit import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
 from clawmem.memory.permission import may_read
+from clawmem.memory.review.quarantine import HandoverScreen
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
@@ -60,9 +61,10 @@ def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> Added
         draft = _with_decision_maker(work, draft)
         check_daily_limit(work, int(draft.fact.category == "lesson"))
         against = precedents_against(work, draft.fact)
-        fact, change = FactPlanner(work).plan(draft._replace(fact=with_contradictions(work, draft.fact, against)))
+        planner = FactPlanner(work)
+        fact, change = planner.plan(draft._replace(fact=with_contradictions(work, draft.fact, against)))
         commits = work.commit([change]) if change else ()
-        notices = (*work.notices, *(contradiction_notice(one, why) for one, why in against))
+        notices = (*work.notices, *planner.notices, *(contradiction_notice(one, why) for one, why in against))
         return AddedRecord(fact, tuple(against), commits[-1] if commits else None, notices)
 
 
@@ -85,6 +87,8 @@ def record_outcome(
     """Append an outcome to a decision, in one commit. Raise Refused if the fact is no decision."""
     words = allowed(vault.settings, check_statement(note, "note"), "The note") if note else None
     with writing(vault, caller, "decision outcome") as work:
+        screen = HandoverScreen(work, {"source": "agent"})
+        words = screen.kept(words, "note") if words and caller.agent else words
         placed = find_fact(work.index, reference)
         if placed.fact.category != DECISION:
             raise Refused(f"{placed.fact.id} is no decision.", "`clawmem decision list` shows the decisions.")
@@ -98,8 +102,9 @@ def record_outcome(
         fact = with_outcome(placed.fact, {key: value for key, value in entry.items() if value})
         writes = items_write(placed.entity, with_fact(work.facts(placed.entity), fact))
         said = f"{outcome}: {fact.fact}"
-        commit = work.commit([fact_change(caller, "decision outcome", placed.entity, said, writes, [fact])])[-1]
-        return RecordedOutcome(fact, placed.entity, commit, work.notices)
+        change = fact_change(caller, "decision outcome", placed.entity, said, writes, [fact])
+        commit = work.commit([*screen.changes, change])[-1]
+        return RecordedOutcome(fact, placed.entity, commit, (*work.notices, *screen.notices))
 
 
 def _with_decision_maker(work: WriteScope, draft: Draft) -> Draft:

@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.memory.review.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.task_changes import mover, with_values
 from clawmem.memory.tasks import list_tasks
@@ -65,6 +66,7 @@ def _task(work: WriteScope, new: NewTask, keys: Mapping[str, Any], made: Contain
     state = {} if not new.checked else {"state": DONE if work.caller.agent is None else REVIEW}
     page = new.page if new.page else new_page(title, {**keys, **state}, new.about, new.acceptance)
     check_visible(page, "task")
+    refuse_order(work.caller, "task", page)
     task = parse_task(allowed(work.vault.settings, page, f"The task '{title}'").encode(), path, parse_yaml)
     if not new.page:
         return task

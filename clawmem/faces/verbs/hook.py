@@ -137,7 +137,8 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         done = prompt_text(vault, caller, given.prompt, reach, session, known.shown)
         known = known._replace(asked=given.prompt[:500], shown=(*known.shown, *done.facts))
     if given.session:
-        known = known._replace(harness=harness, project=project, transcript=given.transcript)
+        transcript = known.transcript if _is_typed(call) else given.transcript
+        known = known._replace(harness=harness, project=project, transcript=transcript)
         write_session(vault, given.session, known)
     return done
 
@@ -165,12 +166,13 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
         return "the harness named no transcript"
     path = Path(given.transcript).expanduser()
     project, caller = _project(call, vault, given), _caller(call, harness, given)
+    reader = caller._replace(unattended=not _is_typed(call))
 
     def read() -> str:
         from clawmem.faces.verbs.ingest import ingest_transcript
 
         try:
-            taken_in = _taken_in(partial(ingest_transcript, vault, path, harness, project, caller))
+            taken_in = _taken_in(partial(ingest_transcript, vault, path, harness, project, reader))
         finally:
             if meaning == END and given.session:
                 from clawmem.work.sessions.unattended import end_unattended
@@ -185,13 +187,18 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
     return "transcript handed over"
 
 
+def _is_typed(call: Call) -> bool:
+    """Return whether an agent runs the hook in its shell: there, Claude Code gives another name than to its hooks."""
+    return call.runtime.environment.get("AI_AGENT", "").endswith("_agent")
+
+
 def take_in_left(call: Call, vault: Vault) -> None:
     """Take in the transcripts of sessions that have been silent for ten minutes, such as one that was killed, once for
     each state of a transcript. A mark says how it ended; one that fails stops no other."""
     from clawmem.faces.verbs.ingest import ingest_transcript
 
     for session, known in left_sessions(vault, call.runtime.now()):
-        caller = call.runtime.renewed(known.harness).caller()._replace(session=session)
+        caller = call.runtime.renewed(known.harness).caller()._replace(session=session, unattended=True)
         path = Path(known.transcript or "").expanduser()
         read = partial(ingest_transcript, vault, path, known.harness, known.project, caller)
         _marked(call, vault, known.harness, _TRANSCRIPT, partial(_taken_in, read))

@@ -220,7 +220,8 @@ def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[st
 
 def ingest_transcript(vault: Vault, path: Path, harness: str, project: str | None, caller: Caller) -> IngestResult:
     """Ingest the transcript of a harness, whose messages get that project. Raise InvalidInput unless it is a regular
-    file in a format of the harness; a program of one's own may use each format with records."""
+    file in a format of the harness; a program of one's own may use each format with records. Only for an
+    `unattended` caller, what the user says in it is the user's."""
     wish = Wish(AUTO, caller.session, None, "user", None, None, None, project)
     with open_regular(path) as given:
         shape = shape_of(given.read(HEAD_BYTES), path.name, AUTO)
@@ -228,7 +229,7 @@ def ingest_transcript(vault: Vault, path: Path, harness: str, project: str | Non
             raise InvalidInput(f"{path.name} is no transcript of {harness}.", "Name it to `clawmem ingest` yourself.")
         given.seek(0)
         found = read(shape, _pieces(given, shape), path.name)
-        return act(vault, _named(found, wish), caller._replace(unattended=True), path.name)
+        return act(vault, _named(found, wish), caller, path.name)
 
 
 def _pieces(given: IO[bytes], shape: FileFormat) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from clawmem.faces.parts.filters import filter_of, reach_of
 from clawmem.faces.parts.parameters import LIMIT, Parameter
 from clawmem.faces.parts.records_of_work import SCOPE_OPTIONS
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.fact_words import fact_data, project_words
+from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
 from clawmem.model.facts.precedents import DECISION, outcomes_of
 from clawmem.serving.recall.recall import LEAST_SCORE, recall
 
@@ -38,8 +38,8 @@ def precedent(
 
 def _lines(fact: Fact) -> list[str]:
     details: Any = fact.details or {}
-    of_project = "".join(f"  ({words})" for words in project_words(fact))
-    lines = [f"{fact.id}  {fact.timestamp[:10]}  {fact.fact}{of_project}"]
+    about = "".join(f"  ({words})" for words in (*origin_warnings(fact), *project_words(fact)))
+    lines = [f"{fact.id}  {fact.timestamp[:10]}  {fact.fact}{about}"]
     lines += [f"    why: {details['why']}"] if details.get("why") else []
     for one in details.get("alternatives", ()):
         lines.append(f"    not: {one.get('option', '')}{f' ({why})' if (why := one.get('why')) else ''}")

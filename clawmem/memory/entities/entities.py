@@ -20,6 +20,7 @@ from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read
+from clawmem.memory.review.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
@@ -82,6 +83,8 @@ def create_entity(
     wanted = check_new_name(expand_own(name, caller))
     words = tuple(check_statement(alias, "alias") for alias in aliases)
     heading = check_statement(title, "title") if title else None
+    refuse_order(caller, "title", heading)
+    refuse_order(caller, "alias", *words)
     with writing(vault, caller, "entity create") as work:
         for one in (wanted, *filter(is_entity_name, map(str.lower, words))):
             _refuse_taken(work.index, one)

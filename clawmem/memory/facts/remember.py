@@ -364,7 +364,13 @@ class FactPlanner:
         self, batch: _EntityBatch, place: int, said: Fact, entity: str
     ) -> tuple[RememberedFact, Change | None]:
         known = batch.facts[place]
-        richer = reinforce(known, said)
+        agents = self._work.caller.agent is not None and known.trust in (None, "user")
+        # What a person said gets its reasons from people only.
+        richer = reinforce(known, said._replace(details=None) if agents else said)
+        if said.details and not agents:
+            from clawmem.model.proposals.quarantine import orders_in  # few facts have details
+
+            richer = known if orders_in(said) else richer
         if is_low_trust(statement_trust(said.trust, said.source, self._work.caller.agent)) and not is_low_trust(
             known.trust
         ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from clawmem.errors import InvalidInput
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID, draft_from_record, texts_in
@@ -23,6 +24,7 @@ from clawmem.model.proposals.proposal import (
     topic,
 )
 from clawmem.model.proposals.quarantine import WITHHELD, is_approved, order_handed_on, orders_in, without_orders
+from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.vault.commit.secret_gate import allowed
 
@@ -110,6 +112,18 @@ class ProposalWriter:
             source_event=fact.source_event,
             agent=caller.agent,
         )
+
+
+def refuse_order(caller: Caller, name: str, *texts: str | None) -> None:
+    """Raise InvalidInput if a text of a field that cannot wait for review, such as a title, reads as an order and an
+    agent gives it."""
+    for text in filter(None, texts if caller.agent else ()):
+        found = order_handed_on(text, advice=True)
+        if found:
+            raise InvalidInput(
+                f"The {name} reads as an order to its reader ({found[0]}): {found[1]}",
+                "An agent hands it to later sessions. Say what is to be done in other words, or let a person add it.",
+            )
 
 
 class HandoverScreen:

@@ -5,13 +5,24 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.errors import ClawmemError, HistoryRewritten, InvalidInput, Locked, Refused, RemoteFailed
+from clawmem.errors import (
+    PERSON_RUNS,
+    ClawmemError,
+    HistoryRewritten,
+    InvalidInput,
+    Locked,
+    NotPermitted,
+    Refused,
+    RemoteFailed,
+)
 from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.sync.merge_message import OP
 from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, compare_histories
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import slug
 from clawmem.vault.commit.transaction import Transaction, repeat_if_changed, transaction
 from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
 from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push
@@ -121,7 +132,31 @@ def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProg
     with writer_lock(vault.state / "sync.lock", wait, "sync"):
         _clear_stale_locks(vault, wait)
         run = _SyncRun(vault, caller, options, on_progress)
-        return run.preview() if options.dry_run else run.run()
+        addresses = _check_addresses(vault, caller, run.remote.name)
+        if options.dry_run:
+            return run.preview()
+        done = run.run()
+        if caller.shell is None and caller.agent is None and not done.problem:
+            vault.disk.replace(_synced_path(vault, run.remote.name), addresses, vault.state)
+        return done
+
+
+def _synced_path(vault: Vault, remote: str) -> Path:
+    return vault.state / f"synced-{slug(remote)}"
+
+
+def _check_addresses(vault: Vault, caller: Caller, remote: str) -> bytes:
+    """Return the settings that say where the memory is sent to. Raise NotPermitted if an agent syncs and they are not
+    those with which a person synced last."""
+    with vault.git.with_user_config():
+        pattern = rf"^(remote\.{re.escape(remote)}\.(push)?url|url\..*|core\.sshcommand)$"
+        addresses = vault.git.try_run("config", "-z", "--get-regexp", pattern) or b""
+    if caller.agent is not None and vault.disk.read(_synced_path(vault, remote)) != addresses:
+        raise NotPermitted(
+            f"No person has synced this vault with {remote} at its present address, and {caller.agent} is an agent.",
+            f"{PERSON_RUNS} After that, {caller.agent} can sync with the same address.",
+        )
+    return addresses
 
 
 def _clear_stale_locks(vault: Vault, wait: float) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from clawmem.model.facts.draft import texts_in
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.records.event import is_from_outside, trust_limit
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
 RULES = 5
+_ADVICE = frozenset(("lesson", "decision"))
 WITHHELD = "[withheld: it reads as an order]"
 _SENTENCE_ENDS = re.compile(r"((?<=[.!?。！？])\s+|\n+)")
 
@@ -38,12 +40,18 @@ def quarantine_rule(fact: Fact) -> str | None:
 def orders_in(fact: Fact) -> tuple[str, str] | None:
     """Return the rule that finds an order in a fact's texts, and the words, or None.
 
-    An agent's fact is only checked for forgeries, and a person's fact is not checked.
+    An agent's fact is only checked for forgeries, except where it tells a later reader how to work: in a lesson, a
+    decision and what is told with a fact. A person's fact is not checked.
     """
     if fact.trust in (None, "user"):
         return None
     outside = is_low_trust(fact.trust)
-    return next((found for text in _texts(fact) if (found := orders_in_text(text, outside))), None)
+    found = next((found for text in _texts(fact) if (found := orders_in_text(text, outside))), None)
+    if found or not (fact.details or fact.links or fact.category in _ADVICE):
+        return found
+    reasons = [link.reason for link in fact.links if link.reason]
+    told = (*texts_in(fact.details), *reasons, *([fact.fact] if fact.category in _ADVICE else []))
+    return next((found for text in told if (found := order_handed_on(text, advice=not outside))), None)
 
 
 def reviewer_needed(fact: Fact) -> str | None:

@@ -31,10 +31,12 @@ def agent_shell(environment: Mapping[str, str]) -> tuple[str, str] | None:
 class Caller(NamedTuple):
     """The agent for whom an act runs (None for a person), its session, the time, and a source of random bytes.
 
-    `unattended` means that neither a person nor an agent decides what happens: a heartbeat."""
+    `shell` is the agent in whose shell the act runs, whoever is named as its agent; None elsewhere. `unattended`
+    means that neither a person nor an agent decides what happens: a heartbeat."""
 
     now: datetime
     entropy: Entropy
     agent: str | None = None
     session: str | None = None
     unattended: bool = False
+    shell: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import Refused
+from clawmem.memory.review.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import new_id
@@ -79,6 +80,8 @@ def start_session(
         return resume_session(vault, caller, wanted)
     agent = caller.agent or DEFAULT_AGENT
     named = check_statement(task, "task") if task is not None else None
+    refuse_order(caller, "task", task)
+    refuse_order(caller, "stage", stage)
     others = list_sessions(vault, caller.now)
     chosen = wanted or new_id(PREFIX, caller.entropy, {one.id for one in others.sessions})
     moment = stamp(caller.now)
