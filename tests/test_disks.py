@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.git.acceptance import accept
 from tests.conftest import NOW, Command, Result
 
 BLOCK = 4096
@@ -37,7 +38,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def on_disk(disk: Path, environment: Mapping[str, str], clawmem: Command) -> Callable[..., Result]:
     """The command in a vault on that file system."""
-    create_vault(disk / "vault", environment, NOW)
+    accept(create_vault(disk / "vault", environment, NOW).git_dir, environment)
     serial = iter(range(10**6))
 
     def run(*arguments: str) -> Result:

@@ -14,6 +14,7 @@ from benchmarks.secret_texts import credentials
 from clawmem.errors import DONE, PARTIAL, REFUSED
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.records.caller import Caller
+from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Result
 
@@ -188,6 +189,7 @@ def test_it_is_masked_where_the_settings_say_so(
     for number, road in enumerate(roads):
         root = tmp_path / f"vault{number}"
         shutil.copytree(vault_root, root)
+        accept(root / ".git", environment)
         code, out, err = _walk(road, clawmem, root, ids)
         errors = [one for one in doctor(Vault(root, environment), caller).problems if one.severity == "error"]
         if code != road.masked or errors or _holds(root):
