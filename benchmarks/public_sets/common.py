@@ -139,7 +139,7 @@ def _has(content: bytes, wanted: Sequence[str]) -> bool:
     return any(word in text for word in wanted)
 
 
-def share(part: int, whole: int) -> float | None:
+def share(part: float, whole: int) -> float | None:
     """Return a share in percent with one digit, or None of nothing."""
     return round(100 * part / whole, 1) if whole else None
 
