@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.public_sets import forgeteval, gatemem, meme
+from benchmarks.public_sets import forgeteval, gatemem, meme, precisionmembench
 from benchmarks.public_sets.common import Options, hits_pattern
 from clawmem.errors import InvalidInput
 from tests.loopback import says, serving
@@ -82,6 +82,41 @@ def test_what_is_not_of_the_set_is_named_with_its_place(tmp_path: Path) -> None:
     wrong.write_text('[{"before_questions": {"questions": []}}]')
     with pytest.raises(InvalidInput, match=r"episode 1: .*after_questions"):
         meme.read_episodes(wrong)
+
+
+def test_what_is_given_beside_the_expected_beliefs_costs_precision(tmp_path: Path) -> None:
+    def belief(name: str, text: str, scope: str = "domain:boats", **more: object) -> dict[str, object]:
+        plain = {"type": "preference", "pinned": False, "scope": [scope]}
+        return {"_id": name, "canonical_name": name, "content": text, **plain, **more}
+
+    def case(name: str, query: str, *expected: str) -> dict[str, object]:
+        about = {"caseId": name, "scope": ["domain:boats"], "query": query}
+        return {**about, "expect": {"relevantBeliefs": {"shouldOnlyInclude": list(expected)}}}
+
+    beliefs = [
+        belief("winch-old", "The winch is served in April.", superseded_by="winch"),
+        belief("winch", "The winch is served in May.", aliases=["capstan"]),
+        belief("anchor", "The anchor is galvanised.", "domain:houses"),
+        belief("style", "Short answers are preferred.", "user:universal"),
+    ]
+    cases = [
+        case("alias", "What about the capstan?", "winch"),
+        case("other scope", "Which anchor is galvanised?"),
+        case("missed", "Is the keel painted?", "winch"),
+        case("beside", "When is the winch served?"),
+        {"caseId": "uncounted", "scope": [], "query": "winch", "expect": {}},
+    ]
+    files = [tmp_path / "beliefs.json", tmp_path / "cases.json"]
+    for path, records in zip(files, (beliefs, cases), strict=True):
+        path.write_text(json.dumps(records))
+    done = precisionmembench.run(precisionmembench.read_set(*files), Options())
+    assert {one["id"]: one["given"] for one in done["cases"]} == {
+        "alias": ["winch"],
+        "other scope": [],
+        "missed": [],
+        "beside": ["winch"],
+    }
+    assert done["table"][-1] == {"cases": "all", "number": 4, "precision %": 50.0, "recall %": 75.0, "passed": 2}
 
 
 @pytest.mark.parametrize(
