@@ -368,7 +368,11 @@ def _facts(
     for _ in range(asked.passes - 1):
         from clawmem.serving.recall.second_pass import links_channel  # most questions need one pass
 
-        hits["links"] = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
+        # What an earlier pass found is kept, also where it is now among the facts that this one starts from.
+        known = hits["links"].scores if "links" in hits else {}
+        links = links_channel(index, question, catalog, [n for n, _, _ in best], wanted)
+        scores = {n: max(known.get(n, 0.0), links.scores.get(n, 0.0)) for n in {**known, **links.scores}}
+        hits["links"] = links._replace(scores=scores)
         again = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
         if [n for n, _, _ in again] == [n for n, _, _ in best]:
             break

@@ -53,3 +53,14 @@ def test_replaced_facts_stay_out_of_further_passes(vault: Vault, caller: Caller)
     link(vault, root, "depends_on", old, caller)
     supersede(vault, old, draft_from_record({"fact": "A valve was stuck"}, caller.now), caller)
     assert old not in found(vault, caller, "boiler", 2)
+
+
+def test_a_third_pass_keeps_what_the_second_one_found(vault: Vault, caller: Caller) -> None:
+    root = keep(vault, caller, "Invoices are written by Kestrel")
+    host = keep(vault, caller, "A small machine in the cellar is its host")
+    power = keep(vault, caller, "That room loses power on Sundays")
+    link(vault, root, "depends_on", host, caller)
+    link(vault, host, "depends_on", power, caller)
+    assert found(vault, caller, "invoices", 2) == [root, host]
+    assert set(found(vault, caller, "invoices", 3)) == {root, host, power}
+    assert set(found(vault, caller, "invoices", 5)) == {root, host, power}
