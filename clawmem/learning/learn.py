@@ -209,7 +209,7 @@ def _keep_progress(vault: Vault, read: Extraction, dry_run: bool) -> None:
     if read.progress is not None and not dry_run:
         # Another process may have given out a task or applied an answer meanwhile.
         now = read_reading_state(vault)
-        keep_reading_state(vault, read.progress._replace(applied=now.applied, tasks=now.tasks))
+        keep_reading_state(vault, read.progress._replace(applied=now.applied, tasks=now.tasks, judged=now.judged))
 
 
 def _limits(work: WriteScope) -> RoundLimits:

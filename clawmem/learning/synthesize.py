@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, facts_containing, facts_of_days
 from clawmem.index.tables.store import Index
 from clawmem.learning.by_model.telemetry import add_event, model_run
 from clawmem.llm.choice import Model
+from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
@@ -40,6 +42,8 @@ from clawmem.vault.vault import Vault
 
 # For at most this many days the index is queried by day.
 _FEW_DAYS = 200
+# A reader is asked for the narratives of so many days before today.
+_DAYS_TO_NARRATE = 3
 
 
 class DayNarratives(NamedTuple):
@@ -77,13 +81,16 @@ def synthesize(
     since: str | None = None,
     dry_run: bool = False,
     model: Model | None = None,
+    narratives: DayNarratives | None = None,
 ) -> SynthesizeResult:
     """Write the generated part of daily notes. With a `model` and `days`, it writes the narrative of each day.
 
     The days are `days` if given, else those changed after the commit `since`, else all. Text written by people is
     neither changed nor repeated. Nothing is written if a file of facts cannot be read.
     """
-    told = _narrated(vault, caller, days, model) if model and days and not dry_run else NOTHING_NARRATED
+    told = narratives or NOTHING_NARRATED
+    if model and days and not dry_run:
+        told = _narrated(vault, caller, days, model)
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
         if unread := work.unreadable_files(ITEMS):
             return SynthesizeResult((), None, work.notices, tuple(unread.values()))
@@ -111,16 +118,46 @@ def _narrated(vault: Vault, caller: Caller, days: Sequence[str], model: Model) -
     """Let the model write the narratives of the days whose facts changed. The lock is not held during its calls."""
     from clawmem.learning.by_model.narrate import narrate_days  # only where a model is set
 
+    due = _days_to_narrate(vault, caller, days)
+    return narrate_days(caller, model, due, vault.read) if due else NOTHING_NARRATED
+
+
+def _days_to_narrate(
+    vault: Vault, caller: Caller, days: Sequence[str]
+) -> dict[str, tuple[list[DayFact], list[DayFact]]]:
+    """Return the stated and the withdrawn facts of the days whose facts changed since their narrative."""
     with writing(vault, caller, "synthesize", dry_run=True) as work:
         by_day = _by_day(work.index, set(days))
         facts = {day: by_day[day].get(None) or _DayFacts([], []) for day in days}
         known = {day: narrative_of(work.text(daily_path(day))).of for day in days}
-    due = {
+    return {
         day: (one.stated, one.withdrawn)
         for day, one in facts.items()
         if (one.stated or one.withdrawn) and facts_checksum(one.stated, one.withdrawn) != known[day]
     }
-    return narrate_days(caller, model, due, vault.read) if due else NOTHING_NARRATED
+
+
+def narrating_tasks(vault: Vault, caller: Caller) -> dict[str, tuple[str, ModelTask]]:
+    """Return the tasks to write the narratives of the last days, by their ids, each with its day."""
+    from clawmem.learning.by_model.narrate import narrating_task  # only where a reader is asked
+
+    today = caller.now.date()
+    days = [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_NARRATE + 1)]
+    due = _days_to_narrate(vault, caller, days)
+    made = ((day, narrating_task(day, *facts)) for day, facts in due.items())
+    return {task.key: (day, task) for day, task in made if task}
+
+
+def apply_narrating(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> SynthesizeResult | None:
+    """Write the narrative of a day from an agent's answer to a task of `narrating_tasks`. Return None if no such task
+    waits."""
+    from clawmem.learning.by_model.narrate import narrative_by_agent  # only where a reader is asked
+
+    day, task = narrating_tasks(vault, caller).get(key) or ("", None)
+    if task is None:
+        return None
+    facts = _days_to_narrate(vault, caller, [day])[day]
+    return synthesize(vault, caller, [day], narratives=narrative_by_agent(day, checked_answer(task, answer), *facts))
 
 
 def fact_day(index: Index, fact: Fact) -> str:

@@ -14,6 +14,7 @@ class RunLimits(NamedTuple):
 
     `tokens` limits one answer, and `daily_cents` one day. `group` is the group of settings that these limits are from.
     `daily_calls` and `daily_tokens` limit one day of a model whose price is not known: no money can be counted there.
+    `most_calls` and `most_tokens` limit any run (None: no limit).
     """
 
     retries: int = 2
@@ -25,6 +26,8 @@ class RunLimits(NamedTuple):
     group: str = "llm"
     daily_calls: int = 20
     daily_tokens: int = 100_000
+    most_calls: int | None = None
+    most_tokens: int | None = None
 
 
 class Prices(NamedTuple):
@@ -84,6 +87,10 @@ class Account:
         limits, spent = self.limits, self.spent
         if spent.facts >= limits.facts:
             return f"{spent.facts} facts were found; the limit for one run is {limits.facts} (llm.max_facts)."
+        if limits.most_calls is not None and spent.calls >= limits.most_calls:
+            return f"{spent.calls} calls were made; the limit for this run is {limits.most_calls}."
+        if limits.most_tokens is not None and spent.prompt_tokens + spent.answer_tokens >= limits.most_tokens:
+            return f"The run used its {limits.most_tokens:,} tokens."
         if spent.milliseconds >= limits.milliseconds:
             return f"The model used the {limits.milliseconds / 1000:g} seconds of one run ({_TIME[limits.group]})."
         return None

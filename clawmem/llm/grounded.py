@@ -69,13 +69,19 @@ def ask_grounded(
 
     Raise ModelFailed if it gives no usable answer, and what `ask` raises.
     """
-    lines = [_data({"id": key, **{name: one for name, one in record.items() if one}}) for key, record in shown.items()]
-    told = "\n".join([heading, "<lines>", *lines, "</lines>", "JSON only."])
-    messages = [{"role": "system", "content": prompt(task)}, {"role": "user", "content": told}]
+    messages = [
+        {"role": "system", "content": prompt(task)}, {"role": "user", "content": data_lines(heading, shown)}
+    ]  # fmt: skip
     answer = ask(model, account, messages, answer_schema(parts))
     if answer.value is None:
         raise ModelFailed(f"The model {model.name} gave no usable answer. {answer.problem}")
     return grounded(answer.value, parts, shown)
+
+
+def data_lines(heading: str, shown: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return records as data, by id, one a line."""
+    lines = [_data({"id": key, **{name: one for name, one in record.items() if one}}) for key, record in shown.items()]
+    return "\n".join([heading, "<lines>", *lines, "</lines>", "JSON only."])
 
 
 def grounded(answer: Mapping[str, Any], parts: Sequence[str], shown: Iterable[str]) -> GroundedText:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, unused_since
+from clawmem.llm.budget import Spent
 from clawmem.llm.choice import Model
+from clawmem.llm.prompts import prompt
+from clawmem.llm.tasks import ModelTask, answer_by_model, checked_answer, open_account
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
@@ -33,13 +36,11 @@ from clawmem.model.lifecycle.tiers import RECENCY
 from clawmem.model.proposals.proposal import APPROVED, MERGE, OPEN, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.safety.recalled_text import without_closing_marks
 from clawmem.vault.state.declined import declined_groups, record_declined
 from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.vault import Vault
 from clawmem.work.handed_in import joined
-
-if TYPE_CHECKING:
-    from clawmem.llm.budget import Account
 
 # A person is asked about so many groups at a time, those that are used most first.
 MOST_OPEN = 3
@@ -119,46 +120,54 @@ def _plan(
     if not asked:
         return ready, ()
     problems = list[ClawmemError]()
+    day, account = stamp(caller.now)[:10], None
     try:
-        account = _account(vault, model, caller.now)
+        account = open_account(model, Spent(cents=spent_on(vault, day)))
         for one in asked:
-            fact = _by_model(vault, model, account, one.cluster, caller.now)
+            fact = _joined(vault, one.cluster, answer_by_model(model, account, _task(one.cluster)))
             ready += [one._replace(fact=fact)] if fact else []
-            if fact is None:
-                record_declined(vault, group_key(one.cluster))
     except (BudgetSpent, ModelFailed) as problem:
         problems.append(problem)  # the rest waits for the next run
+    if account is not None:
+        record_spending(vault, day, account.spent.cents)
     return ready, tuple(problems)
 
 
-def _account(vault: Vault, model: Model, now: datetime) -> Account:
-    """Return the account of the run, which pays for all of its groups."""
-    from clawmem.llm.budget import Account, Spent  # only where a model is asked
-    from clawmem.llm.client import check_model, prices_of
-
-    check_model(model)
-    return Account(model.limits, prices_of(model), Spent(cents=spent_on(vault, stamp(now)[:10])))
+def condensing_tasks(vault: Vault, now: datetime) -> list[ModelTask]:
+    """Return a task for each group of cold facts that rules cannot join, and that no reader has declined."""
+    return [_task(one) for one in _open_groups(vault, now)]
 
 
-def _by_model(vault: Vault, model: Model, account: Account, cluster: Cluster, now: datetime) -> Fact | None:
-    """Return the fact that a model writes in place of a group, or None if it declines or loses a name or a number."""
-    from clawmem.llm.loop import ask  # only where a model is asked
-    from clawmem.llm.prompts import prompt
+def apply_condensing(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> CondenseResult | None:
+    """Join a group of cold facts with an agent's answer to a task of `condensing_tasks`. Return None if no such task
+    waits."""
+    cluster = next((one for one in _open_groups(vault, caller.now) if _task(one).key == key), None)
+    if cluster is None:
+        return None
+    fact = _joined(vault, cluster, checked_answer(_task(cluster), answer))
+    if fact is None:
+        return CondenseResult()
+    with writing(vault, caller, "condense") as work:
+        return _write(work, [PlannedClaim(cluster, fact)])
 
-    before = account.spent.cents
-    statements = "\n".join(f"- {one.fact}" for one in cluster.facts)
-    messages = [
-        {"role": "system", "content": prompt("condense")},
-        {"role": "user", "content": f"<statements>\n{statements}\n</statements>"},
-    ]
-    try:
-        answer = ask(model, account, messages, _SCHEMA)
-    finally:
-        record_spending(vault, stamp(now)[:10], account.spent.cents - before)
-    if answer.value is None:
-        raise ModelFailed(f"The model {model.name} gave no usable answer. {answer.problem}", "It is tried again later.")
-    text = one_line(answer.value["claim"] or "")
+
+def _open_groups(vault: Vault, now: datetime) -> list[Cluster]:
+    catalog, declined = vault.catalog_or_none() or Catalog({}), declined_groups(vault)
+    found = find_clusters(vault, now)
+    return [one for one in found if certain_claim(one, catalog) is None and group_key(one) not in declined]
+
+
+def _task(cluster: Cluster) -> ModelTask:
+    statements = "\n".join(f"- {without_closing_marks(one.fact)}" for one in cluster.facts)
+    return ModelTask("condense", prompt("condense"), f"<statements>\n{statements}\n</statements>", _SCHEMA)
+
+
+def _joined(vault: Vault, cluster: Cluster, answer: Mapping[str, Any]) -> Fact | None:
+    """Return the fact that a reader writes in place of a group. If it declines or loses a name or a number, return None
+    and do not ask again."""
+    text = one_line(answer["claim"] or "")
     if not text or len(text) > LONGEST_FACT or lost_words(cluster, text):
+        record_declined(vault, group_key(cluster))
         return None
     return condensed(cluster, text)
 

@@ -9,29 +9,32 @@ from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
-from clawmem.learning.apply import ApplyResult, apply_answer, refused_notice
-from clawmem.learning.pending import DEFAULT_TOKENS, held_with_others
-from clawmem.learning.pending import pending as pending_act
+from clawmem.heartbeat.queue import apply_task, next_task
+from clawmem.learning.apply import ApplyResult, refused_notice
+from clawmem.learning.pending import DEFAULT_TOKENS
 from clawmem.learning.report import CANDIDATE, LEARNED, candidate_data, candidate_line, learn_data, learn_lines
 from clawmem.model.language.text import counted
 from clawmem.model.records.bounds import RECORD_BYTES
 
 
 def pending(call: Call, limit_tokens: int, session: str | None, set_aside: bool) -> Answer:
-    """The task is one text with everything that it needs: how to read, what is known, the events that no model has
-    read, and the form of the answer. It calls no model and writes nothing. Pass the answer to `learn apply`."""
-    vault, caller = call.runtime.vault(), call.runtime.caller()
-    others = held_with_others(vault, caller.agent)
-    found = pending_act(vault, caller, limit_tokens, session, set_aside, skip=others)
+    """The task is one text with everything that it needs: what to do, what is known, the text, and the form of the
+    answer. Messages that no model has read come first, then texts to digest, facts to promote, days to tell, and cold
+    facts to join. It calls no model and changes nothing. Pass the answer to `learn apply`."""
+    found = next_task(call.runtime.vault(), call.runtime.caller(), limit_tokens, session, set_aside)
     data = {
         "task": found.text,
+        "id": found.key or None,
+        "kind": found.kind or None,
         "events": list(found.events),
         "known": found.known,
         "tokens": found.tokens,
         "waiting": found.waiting,
     }
     left = found.waiting - len(found.events)
-    talk = [] if found.text else ["No event waits to be read by an agent."]
+    talk = [] if found.text else ["Nothing waits to be read by an agent."]
+    if found.others > 1:
+        talk.append(f"{counted(found.others - 1, 'more task')} beside messages.")
     if left:
         wait = "waits" if left == 1 else "wait"
         talk.append(f"{counted(left, 'more event')} {wait} for the next task.")
@@ -50,7 +53,12 @@ def apply(call: Call, file: str) -> Answer:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise InvalidInput(f"The answer is not UTF-8 text ({problem.reason}).", "Write it in UTF-8.") from None
-    done = apply_answer(call.runtime.vault(), call.runtime.caller(), text)
+    applied = apply_task(call.runtime.vault(), call.runtime.caller(), text)
+    if applied.learned is None:
+        empty: dict[str, Any] = dict.fromkeys(("learned", "follow_up", "commit"))
+        data = {**empty, "candidates": [], "doubtful": [], "refused": {}, "waiting": 0, "did": list(applied.lines)}
+        return Answer(data, applied.lines)
+    done = applied.learned
     partly = done.follow_up or done.refused
     return Answer(_data(done), _lines(done), _notices(done), PARTIAL if partly else DONE, _talk(done))
 
@@ -64,6 +72,7 @@ def _data(done: ApplyResult) -> dict[str, Any]:
         "refused": dict(done.refused),
         "waiting": done.waiting,
         "commit": done.learned.commit,
+        "did": [],
     }
 
 
@@ -117,20 +126,24 @@ VERB = {
                 "set_aside", "Only events on which a model failed twice.", ("--set-aside",), bool, False
             ),
         ),
-        {"task": str, "events": [str], "known": int, "tokens": int, "waiting": int},
+        {
+            "task": str, "id": (str, None), "kind": (str, None), "events": [str], "known": int, "tokens": int,
+            "waiting": int,
+        },
         ("clawmem learn pending > task.txt", "clawmem learn pending --limit-tokens 6000 --session s1"),
     ),
     "apply": Command(
         apply,
         (FILE._replace(help="The answer, or - for stdin."),),
         {
-            "learned": LEARNED,
+            "learned": (LEARNED, None),
             "candidates": [CANDIDATE],
             "doubtful": [CANDIDATE],
             "follow_up": (str, None),
             "refused": {str: str},
             "waiting": int,
             "commit": (str, None),
+            "did": [str],
         },
         ("clawmem learn apply answer.json", "clawmem learn apply - < answer.json"),
     ),

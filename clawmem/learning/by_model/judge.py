@@ -6,6 +6,7 @@ The rules judge the facts that the model does not reach.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,13 +24,13 @@ from clawmem.learning.by_model.telemetry import (
 )
 from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
-from clawmem.llm.client import Message, check_model, prices_of
-from clawmem.llm.loop import ask
 from clawmem.llm.prompts import prompt
+from clawmem.llm.tasks import ModelTask, answer_by_model, open_account
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.proposals.promotion import PromotionScore, ScoredFact, para_class
+from clawmem.model.proposals.proposition import EntityHint
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
 from clawmem.model.safety.secrets.find import find_secret
@@ -37,9 +38,9 @@ from clawmem.model.safety.secrets.find import find_secret
 MAX_FACTS = 20
 MAX_BATCH_CHARACTERS = 8000
 MAX_REASON_CHARACTERS = 160
-_DATA_FOLLOWS = "The facts of {on}, as data:\n{facts}\nJudge each of them. JSON only."
 _BY_RULES = "The rules judged the rest."
 _JUDGEMENT = {"fact": {"type": "string"}, "worth": {"type": "number"}, "reason": {"type": "string"}}
+_PLACE = re.compile(r"(?P<kind>person|company|project|area|resource):\s*(?P<title>\S.{0,79})")
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -51,7 +52,7 @@ SCHEMA: Mapping[str, Any] = {
                 "type": "object",
                 "additionalProperties": False,
                 "required": list(_JUDGEMENT),
-                "properties": _JUDGEMENT,
+                "properties": {**_JUDGEMENT, "at": {"type": "string"}},
             },
         }
     },
@@ -60,13 +61,15 @@ Key = tuple[str, str]
 
 
 class ModelJudgements(NamedTuple):
-    """A model's judgements by `key_of`. The rules judge candidates that are missing here.
+    """A model's judgements by `key_of`, and the places of facts that belong elsewhere. The rules judge candidates that
+    are missing here.
 
     `telemetry` is the event that records the run, `problem` the reason why the model judged only a part.
     """
 
     model: str | None = None
     judgements: Mapping[Key, PromotionScore] = {}
+    places: Mapping[Key, EntityHint] = {}
     telemetry: Event | None = None
     problem: ClawmemError | None = None
     notices: tuple[str, ...] = ()
@@ -120,7 +123,29 @@ def judge_by_model(
         event = judging_event(
             caller, model.name, account.spent, account.prices is not None, outcome, len(run.judgements), run.dropped
         )
-    return ModelJudgements(model.name, run.judgements, event, None if by_rules else problem, tuple(notices))
+    problem = None if by_rules else problem
+    return ModelJudgements(model.name, run.judgements, run.places, event, problem, tuple(notices))
+
+
+def judging_tasks(candidates: Sequence[ScoredFact], on: str) -> dict[str, tuple[ModelTask, list[ScoredFact]]]:
+    """Return the tasks to judge the candidates of a day, by their ids, each with what it shows."""
+    waiting, found = [one for one in candidates if _may_be_shown(one.fact)], {}
+    while waiting:
+        shown = waiting[: _batch_size(waiting)]
+        task = judging_task(shown, on)
+        found[task.key] = (task, shown)
+        del waiting[: len(shown)]
+    return found
+
+
+def judged_by_agent(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFact]) -> ModelJudgements:
+    """Return the judgements of the calling agent's answer."""
+    found = _Judgements(name)
+    for one in answer["judgements"]:
+        found.take(one, shown)
+    words = [f"{count} {reason}" for reason, count in found.dropped.items()]
+    notices = (f"Judgements of {name} dropped: {', '.join(words)}.",) if words else ()
+    return ModelJudgements(name, found.judgements, found.places, notices=notices)
 
 
 def _may_be_shown(fact: Fact) -> bool:
@@ -128,27 +153,55 @@ def _may_be_shown(fact: Fact) -> bool:
     return find_secret(fact.fact) is None and not is_prompt_injection(fact.fact)
 
 
-class _JudgingRun:
-    """The state of one run: judgements, dropped answers and cost."""
+class _Judgements:
+    """What a reader judged: the scores, the places of facts that belong elsewhere, and what was dropped."""
+
+    def __init__(self, name: str) -> None:
+        self.judgements: dict[Key, PromotionScore] = {}
+        self.places: dict[Key, EntityHint] = {}
+        self.dropped: Counter[str] = Counter()
+        self._name = name
+
+    def take(self, judged: Mapping[str, Any], shown: Sequence[ScoredFact]) -> None:
+        """Take in one judgement about what was shown."""
+        labels = {f"f{number}": one for number, one in enumerate(shown, 1)}
+        one = labels.get(judged["fact"].strip())
+        if one is None:
+            self.dropped["about no such fact"] += 1
+        elif not 0 <= judged["worth"] <= 1:
+            self.dropped["with a worth that is not 0 to 1"] += 1
+        elif key_of(one.fact, one.entity) in self.judgements:
+            self.dropped["given twice"] += 1
+        else:
+            key = key_of(one.fact, one.entity)
+            self.judgements[key] = self._judgement(judged)
+            place = _PLACE.fullmatch(one_line(judged.get("at") or ""))
+            if place:
+                self.places[key] = EntityHint(place["kind"], place["title"], "asked")
+
+    def _judgement(self, judged: Mapping[str, Any]) -> PromotionScore:
+        reason = one_line(judged["reason"])[:MAX_REASON_CHARACTERS].rstrip(" .")
+        shown = reason if reason.isprintable() and find_secret(reason) is None else ""
+        return PromotionScore(round(float(judged["worth"]), 3), (f"{self._name}: {shown or 'no reason given'}",))
+
+
+class _JudgingRun(_Judgements):
+    """The state of one run of a model, with its cost."""
 
     def __init__(self, model: Model, earlier_today: Spent, on: str) -> None:
+        super().__init__(model.name)
         self.account: Account | None = None
-        self.judgements: dict[Key, PromotionScore] = {}
-        self.dropped: Counter[str] = Counter()
         self._model = model
         self._earlier = earlier_today
         self._on = on
 
     def judge(self, candidates: Sequence[ScoredFact]) -> ClawmemError | None:
         """Ask about all candidates. Return the error that stopped the run early, or None."""
-        waiting = list(candidates)
         try:
-            check_model(self._model)
-            self.account = Account(self._model.limits, prices_of(self._model), self._earlier)
-            while waiting:
-                shown = waiting[: _batch_size(waiting)]
-                self._ask(shown, self.account)
-                del waiting[: len(shown)]
+            self.account = open_account(self._model, self._earlier)
+            for task, shown in judging_tasks(candidates, self._on).values():
+                for one in answer_by_model(self._model, self.account, task)["judgements"]:
+                    self.take(one, shown)
         except (BudgetSpent, ModelFailed) as problem:
             kind = BudgetSpent if isinstance(problem, BudgetSpent) else ModelFailed
             # Unlike extraction, nothing waits for the next run here.
@@ -180,35 +233,10 @@ class _JudgingRun:
             notices.append(f"{counted(sum(self.dropped.values()), 'judgement')} of the model dropped: {reasons}.")
         return notices
 
-    def _ask(self, shown: Sequence[ScoredFact], account: Account) -> None:
-        answer = ask(self._model, account, judgement_messages(shown, self._on), SCHEMA)
-        if answer.value is None:
-            raise ModelFailed(f"The model {self._model.name} gave no usable answer. {answer.problem}")
-        for one in answer.value["judgements"]:
-            self._take(one, shown)
 
-    def _take(self, judged: Mapping[str, Any], shown: Sequence[ScoredFact]) -> None:
-        labels = {f"f{number}": one for number, one in enumerate(shown, 1)}
-        one = labels.get(judged["fact"].strip())
-        if one is None:
-            self.dropped["about no such fact"] += 1
-        elif not 0 <= judged["worth"] <= 1:
-            self.dropped["with a worth that is not 0 to 1"] += 1
-        elif key_of(one.fact, one.entity) in self.judgements:
-            self.dropped["given twice"] += 1
-        else:
-            self.judgements[key_of(one.fact, one.entity)] = self._judgement(judged)
-
-    def _judgement(self, judged: Mapping[str, Any]) -> PromotionScore:
-        reason = one_line(judged["reason"])[:MAX_REASON_CHARACTERS].rstrip(" .")
-        shown = reason if reason.isprintable() and find_secret(reason) is None else ""
-        return PromotionScore(round(float(judged["worth"]), 3), (f"{self._model.name}: {shown or 'no reason given'}",))
-
-
-def judgement_messages(shown: Sequence[ScoredFact], on: str) -> list[Message]:
-    """Return the messages for a batch: the instructions, then the candidates as data."""
-    asked = _DATA_FOLLOWS.format(on=on, facts=render_candidates(shown))
-    return [{"role": "system", "content": prompt("promote")}, {"role": "user", "content": asked}]
+def judging_task(shown: Sequence[ScoredFact], on: str) -> ModelTask:
+    """Return the task to judge a batch of candidates."""
+    return ModelTask("promote", prompt("promote"), f"The facts of {on}:\n{render_candidates(shown)}", SCHEMA)
 
 
 def render_candidates(shown: Sequence[ScoredFact]) -> str:

@@ -9,10 +9,10 @@ from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.learning.attribution.orders import is_prompt_injection
 from clawmem.learning.by_model.telemetry import is_worth_recording, model_runs, narrating_event, spent_in
 from clawmem.learning.synthesize import DayNarratives
-from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
-from clawmem.llm.client import check_model, prices_of
-from clawmem.llm.grounded import ask_grounded
+from clawmem.llm.grounded import GroundedText, answer_schema, data_lines, grounded
+from clawmem.llm.prompts import prompt
+from clawmem.llm.tasks import ModelTask, answer_by_model, open_account
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.pages.day_page import DayFact, DayNarrative, facts_checksum, narrative_line
@@ -41,15 +41,13 @@ def narrate_days(
     account = None
     dropped = 0
     try:
-        check_model(model)
-        account = Account(model.limits, prices_of(model), spent_in(runs))
+        account = open_account(model, spent_in(runs))
         for day, (stated, withdrawn) in sorted(days.items()):
             shown = _records(stated, withdrawn)
             if not shown:
                 continue
-            done = ask_grounded(model, account, "narrate", PARTS, f"The facts of {day}:", shown)
-            lines = tuple(narrative_line(one.part, one.text, one.cites) for one in done.sentences)
-            told[day] = DayNarrative(lines, facts_checksum(stated, withdrawn))
+            done = grounded(answer_by_model(model, account, _task(day, shown)), PARTS, shown)
+            told[day] = _narrative(done, stated, withdrawn)
             notices += [f"narrative of {day}: {one}" for one in done.notices]
             dropped += done.dropped
     except (BudgetSpent, ModelFailed) as failed:
@@ -62,6 +60,29 @@ def narrate_days(
         priced = account.prices is not None
         event = narrating_event(caller, model.name, account.spent, priced, outcome, len(told), reasons)
     return DayNarratives(told, event, tuple(notices), problem)
+
+
+def narrating_task(day: str, stated: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> ModelTask | None:
+    """Return the task to write the narrative of a day, or None if nothing may be shown."""
+    shown = _records(stated, withdrawn)
+    return _task(day, shown) if shown else None
+
+
+def narrative_by_agent(
+    day: str, answer: Mapping[str, Any], stated: Sequence[DayFact], withdrawn: Sequence[DayFact]
+) -> DayNarratives:
+    """Return the narrative of a day from the calling agent's answer."""
+    done = grounded(answer, PARTS, _records(stated, withdrawn))
+    return DayNarratives({day: _narrative(done, stated, withdrawn)}, None, done.notices)
+
+
+def _task(day: str, shown: Mapping[str, Mapping[str, Any]]) -> ModelTask:
+    return ModelTask("narrate", prompt("narrate"), data_lines(f"The facts of {day}:", shown), answer_schema(PARTS))
+
+
+def _narrative(done: GroundedText, stated: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> DayNarrative:
+    lines = tuple(narrative_line(one.part, one.text, one.cites) for one in done.sentences)
+    return DayNarrative(lines, facts_checksum(stated, withdrawn))
 
 
 def _records(stated: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> dict[str, Mapping[str, Any]]:

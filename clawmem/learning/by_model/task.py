@@ -206,8 +206,3 @@ def shortened(turns: Sequence[Event], room: int) -> tuple[Event, ...]:
         left -= len(text)
         found.append(event._replace(text=re.sub(r"\s+", " ", text)))
     return tuple(reversed(found))
-
-
-def is_task(key: str) -> bool:
-    """Return whether a task of this id is about events."""
-    return key.partition("-")[0] in (_READING, _AGAIN)

@@ -103,13 +103,18 @@ def _placed(fact: Fact, entity: str, known: _KnownPlaces) -> PromotionCandidate:
     waits = place_of_waiting(fact)
     if waits:
         return PromotionCandidate(fact, waits[0], title=waits[1], moves=entity, why="it waited for promotion")
-    if kind_of(entity) != "person" or owner_of(entity) or not (fact.workflow or "").startswith(("heartbeat/", "learn")):
+    if kind_of(entity) != "person" or owner_of(entity) or not is_placed_by_learning(fact):
         return PromotionCandidate(fact, entity)
     found = known.place(_as_proposition(fact))
     if found.entity is None or found.entity == entity or kind_of(found.entity) == "person":
         return PromotionCandidate(fact, entity)
     title = found.title if found.create else None
     return PromotionCandidate(fact, found.entity, title=title, moves=entity, why=found.reason.rstrip("."))
+
+
+def is_placed_by_learning(fact: Fact) -> bool:
+    """Return whether learning chose the place of a fact, not a person."""
+    return (fact.workflow or "").startswith(("heartbeat/", "learn"))
 
 
 def _as_proposition(fact: Fact) -> Proposition:

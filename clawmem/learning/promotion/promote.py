@@ -5,7 +5,8 @@ Notes whose entity exists by now are candidates too. Doubtful promotions are pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import ClawmemError
@@ -14,9 +15,15 @@ from clawmem.index.tables.accesses import counted_fact
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
-from clawmem.learning.promotion.candidates import PromotionCandidate, promotion_candidates
+from clawmem.learning.promotion.candidates import (
+    PromotionCandidate,
+    is_placed_by_learning,
+    promotion_candidates,
+)
 from clawmem.learning.promotion.doubtful import PendingPromotions
+from clawmem.learning.reconciling.entities import entity_name
 from clawmem.llm.choice import Model
+from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.entities.moving import FactMove, move_writes
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
 from clawmem.memory.scope import WriteScope
@@ -40,10 +47,14 @@ from clawmem.model.proposals.promotion import (
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.vault.state.reading_state import MOST_JUDGED, keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.learning.by_model.judge import ModelJudgements
+
+# A reader is asked about the facts of so many days before today.
+_DAYS_TO_JUDGE = 7
 
 
 class PromoteResult(NamedTuple):
@@ -84,16 +95,60 @@ class _PromotionDay(NamedTuple):
     terms: PromotionTerms
 
 
-def promote(vault: Vault, caller: Caller, on: str, dry_run: bool = False, model: Model | None = None) -> PromoteResult:
+def promotion_tasks(vault: Vault, caller: Caller) -> dict[str, tuple[str, ModelTask, list[ScoredFact]]]:
+    """Return the tasks to judge the facts of the last days that no reader has judged, by their ids, each with its day
+    and what it shows."""
+    from clawmem.learning.by_model.judge import judging_tasks  # only where a reader is asked
+
+    judged, today = frozenset(read_reading_state(vault).judged), caller.now.date()
+    found = {}
+    for on in ((today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_JUDGE + 1)):
+        with writing(vault, caller, "promote", dry_run=True) as work:
+            day = _day(work, on, None)
+        new = [one for one in _to_judge(day) if one.fact.id not in judged]
+        found.update({key: (on, *task) for key, task in judging_tasks(new, on).items()})
+    return found
+
+
+def apply_promotion(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> PromoteResult | None:
+    """Promote and place facts by an agent's answer to a task of `promotion_tasks`. Return None if none such waits."""
+    from clawmem.learning.by_model.judge import judged_by_agent  # only where a reader is asked
+
+    asked = promotion_tasks(vault, caller).get(key)
+    if asked is None:
+        return None
+    on, task, shown = asked
+    judging = judged_by_agent(caller.agent or "agent", checked_answer(task, answer), shown)
+    done = promote(vault, caller, on, judging=judging)
+    state = read_reading_state(vault)
+    judged = (*state.judged, *(one.fact.id for one in shown))[-MOST_JUDGED:]
+    keep_reading_state(vault, state._replace(judged=judged))
+    return done
+
+
+def _to_judge(day: _PromotionDay) -> list[ScoredFact]:
+    ranked = sorted(day.candidates, key=lambda one: -one.judgement.score)
+    return [one for one in ranked if one.judgement.refusal is None and one.settled is None]
+
+
+def promote(
+    vault: Vault,
+    caller: Caller,
+    on: str,
+    dry_run: bool = False,
+    model: Model | None = None,
+    judging: ModelJudgements | None = None,
+) -> PromoteResult:
     """Promote the best facts of the day `on`, up to the daily limit.
 
     Earlier promotions for that day count towards the limit, so a second run promotes nothing more. If a `model` is
     given, it judges the candidates; the rules judge those that the model does not reach.
     """
-    judging = _judging(vault, caller, on, dry_run, model)
+    judging = judging or _judging(vault, caller, on, dry_run, model)
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on, model if judging and judging.judgements else None)
         candidates = [one._replace(judgement=_score(one, judging)) for one in day.candidates]
+        _place_elsewhere(day, judging)
         verdicts = [_with_move(one, day.by_id[one.candidate.fact.id]) for one in decide(candidates, day.terms)]
         proposals: list[Proposal] = []
         commit = None
@@ -120,8 +175,7 @@ def _judging(vault: Vault, caller: Caller, on: str, dry_run: bool, model: Model 
 
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on, model)
-    ranked = sorted(day.candidates, key=lambda one: -one.judgement.score)
-    open_ones = [one for one in ranked if one.judgement.refusal is None and one.settled is None]
+    open_ones = _to_judge(day)
     if day.terms.most <= day.terms.before or not open_ones:
         return None
     if dry_run:
@@ -156,6 +210,22 @@ def _promoted_alone(fact: Fact, on: str) -> bool:
 
 def _score(one: ScoredFact, judging: ModelJudgements | None) -> PromotionScore:
     return judging.of(one.fact, one.entity, one.judgement) if judging else one.judgement
+
+
+def _place_elsewhere(day: _PromotionDay, judging: ModelJudgements | None) -> None:
+    """Let candidates go where the reader says that they belong; what a person placed stays."""
+    for one in day.candidates if judging and judging.places else ():
+        from clawmem.learning.by_model.judge import key_of  # a reader was asked
+
+        hint = judging.places.get(key_of(one.fact, one.entity)) if judging else None
+        entity = entity_name(hint) if hint else None
+        candidate = day.by_id[one.fact.id]
+        if hint and entity and entity != candidate.entity and is_placed_by_learning(one.fact):
+            source = candidate.moves or candidate.entity
+            why = f"it is about the {hint.kind} {hint.title}"
+            day.by_id[one.fact.id] = candidate._replace(
+                entity=entity, title=hint.title, moves=None if candidate.noted else source, why=why
+            )
 
 
 def _with_move(verdict: PromotionVerdict, candidate: PromotionCandidate) -> PromotionVerdict:

@@ -7,14 +7,16 @@ code, lists of changes, and sentences that need the one before them or have no s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 WORDS_PER_CLAIM = 400
-"""2,000 words give about five claims; the rest of the text stays in the ledger."""
+"""2,000 words of prose give about five claims; the rest of the text stays in the ledger. A short dense text gives up to
+as many, one for each 15 words: those of its sentences that score high."""
+_DENSE_WORDS, _DENSE_CLAIMS, _DENSE_SCORE = 15, 5, 2.6
 _SHORTEST, _LONGEST = 5, 45
 _LEAST_SCORE = 2.0
-_BLOCK = re.compile(r"[^\n]+(?:\n(?![\n#>*\-|`]|\d+[.)] |[ \t]*\n)[^\n]+)*")
+_BLOCK = re.compile(r"#{1,6}[ \t][^\n]*|[^\n]+(?:\n(?![\n#>*\-|`]|\d+[.)] |[ \t]*\n)[^\n]+)*")
 _HEADING = re.compile(r"(?P<level>#{1,6})[ \t]+(?P<title>.*)")
 _CHANGES = re.compile(
     r"\W*(?:change ?logs?|changes|release notes|releases?|(?:release )?history|what['’]s (?:new|changed)|news"
@@ -38,7 +40,7 @@ _DEFINES = re.compile(
     r"\b(?:is|are|was|were|has|have|consists? of|contains?|means|requires?|needs?|uses?|costs?|takes?|weighs?|"
     r"measures?|runs? on|listens? on|stores?|returns?|replaces?|supports?|causes?|reduces?|increases?|prevents?|"
     r"belongs? to|begins?|ends?|started|founded|built|published|introduced|discovered|invented|opened|"
-    r"closed|expires?)\b"
+    r"closed|expires?|charges?|serves?|employs?|offers?|includes?|lacks?|covers?|delivers?|sells?)\b"
 )
 _REASON = re.compile(
     r"\b(?:because|therefore|since|so that|unless|until|only if|instead of|rather than|before|after)\b"
@@ -80,11 +82,12 @@ class ChosenSentence(NamedTuple):
 
 
 def choose_claims(text: str, most: int | None = None) -> list[ChosenSentence]:
-    """Return the best sentences of a text in their order, at most one for each 400 words, but at least one.
+    """Return the best sentences of a text in their order: one for each 400 words, but at least one, and more of a dense
+    text.
 
     `most` replaces that number. A text without a precise sentence gives none."""
-    limit = most if most is not None else max(1, round(len(_WORD.findall(text)) / WORDS_PER_CLAIM))
     scored = [one for one in (_scored(*span, text) for span in sentences(text)) if one is not None]
+    limit = most if most is not None else claims_of(len(_WORD.findall(text)), [one.score for one in scored])
     best = sorted(scored, key=lambda one: (-one.score, one.start))
     chosen: list[ChosenSentence] = []
     for one in best:
@@ -93,6 +96,12 @@ def choose_claims(text: str, most: int | None = None) -> list[ChosenSentence]:
         if all(_differs(one.text, other.text) for other in chosen):
             chosen.append(one)
     return sorted(chosen, key=lambda one: one.start)
+
+
+def claims_of(words: int, scores: Sequence[float]) -> int:
+    """Return how many claims a text of some words may give, whose sentences have these scores."""
+    dense = min(sum(score >= _DENSE_SCORE for score in scores), words // _DENSE_WORDS, _DENSE_CLAIMS)
+    return max(1, round(words / WORDS_PER_CLAIM), dense)
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:

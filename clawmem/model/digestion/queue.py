@@ -17,7 +17,8 @@ REDUCE, REFLECT, REWEAVE, VERIFY, ARCHIVE, DONE = PHASES = (
 
 class Claim(NamedTuple):
     """A claim on its way: its sentence, the event and the range that it quotes, its entity, links to facts as
-    `{type, to, reason}`, the fact that it revises as `{id, does, reason}`, and what became of it."""
+    `{type, to, reason}`, the fact that it revises as `{id, does, reason}`, what became of it, and its category if it is
+    a lesson."""
 
     text: str
     event: str | None = None
@@ -26,11 +27,12 @@ class Claim(NamedTuple):
     links: tuple[Mapping[str, str], ...] = ()
     revises: Mapping[str, str] | None = None
     became: str | None = None
+    category: str | None = None
 
 
 class DigestionItem(NamedTuple):
     """A source in the queue: its title, scope and phase, the ids of its events, the claims so far, how often the phase
-    failed and why, and what its claims became."""
+    failed and why, what its claims became, and the ids of the tasks about its texts that a reader has answered."""
 
     title: str
     added: str
@@ -47,6 +49,7 @@ class DigestionItem(NamedTuple):
     error: str | None = None
     by: str | None = None
     counts: Mapping[str, int] = {}
+    read: tuple[str, ...] = ()
 
 
 Queue = Mapping[str, DigestionItem]
@@ -88,7 +91,8 @@ def _item(held: Any) -> DigestionItem:
             raise InvalidInput(f"the key '{key}' is missing or not text")
     if not isinstance(given.get("failures", 0), int):
         raise InvalidInput("the key 'failures' is not a number")
-    given["events"] = tuple(str(one) for one in given.get("events", ()))
+    for key in ("events", "read"):
+        given[key] = tuple(str(one) for one in given.get(key, ()))
     given["claims"] = tuple(_claim(one) for one in given.get("claims", ()))
     return DigestionItem(**given)
 
@@ -105,7 +109,12 @@ def _claim(held: Any) -> Claim:
 
 
 def _record(item: DigestionItem) -> dict[str, Any]:
-    held = {**item._asdict(), "events": list(item.events), "claims": [_said(one._asdict()) for one in item.claims]}
+    held = {
+        **item._asdict(),
+        "events": list(item.events),
+        "read": list(item.read),
+        "claims": [_said(one._asdict()) for one in item.claims],
+    }
     return _said(held)
 
 

@@ -15,6 +15,7 @@ STATE = "reading.json"
 MOST_SET_ASIDE = 100
 MOST_APPLIED = 100
 MOST_TASKS = 50
+MOST_JUDGED = 500
 
 
 class EventProgress(NamedTuple):
@@ -39,13 +40,15 @@ class GivenTask(NamedTuple):
 class ReadingState(NamedTuple):
     """The most pieces of one question (None: no limit but the reader's own), the events that wait although a part of
     the work is done, by id, the ids of those that were set aside because they fail alone, the digests of the last
-    answers that were applied, and the last tasks that were given out, by id."""
+    answers that were applied, the last tasks that were given out, by id, and the ids of the last facts that a reader
+    has judged for promotion."""
 
     batch: int | None = None
     events: Mapping[str, EventProgress] = {}
     set_aside: tuple[str, ...] = ()
     applied: tuple[str, ...] = ()
     tasks: Mapping[str, GivenTask] = {}
+    judged: tuple[str, ...] = ()
 
     def with_task(self, key: str, task: GivenTask) -> ReadingState:
         """The state with a task that is given out; the oldest ones are forgotten."""
@@ -75,7 +78,10 @@ def read_reading_state(vault: Vault) -> ReadingState:
             str(key): GivenTask(tuple(map(str, one["shown"])), tuple(map(str, one["known"])))
             for key, one in record.get("tasks", {}).items()
         }
-        return ReadingState(batch if isinstance(batch, int) and batch > 0 else None, events, aside, applied, tasks)
+        judged = tuple(str(one) for one in record.get("judged", ()))
+        return ReadingState(
+            batch if isinstance(batch, int) and batch > 0 else None, events, aside, applied, tasks, judged
+        )
     except (ValueError, TypeError, KeyError, AttributeError):
         return ReadingState()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.errors import ClawmemError, InvalidInput, Locked, ModelFailed
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import accesses_of_entities
+from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
+from clawmem.llm.tasks import ModelTask, answer_by_model, checked_answer, open_account
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.digestion.queue import (
@@ -35,6 +37,7 @@ from clawmem.model.records.change import Change, agent_author, subject_line, tra
 from clawmem.model.records.entity import slug
 from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.digestion import phases
@@ -43,21 +46,16 @@ from clawmem.work.handed_in import WorkScope, joined
 # A text longer than this becomes several events.
 _EVENT_CHARACTERS = 20_000
 _LONGEST = 2_000_000
+BY_READER = "model"
+"""What `by` says of a source that a model or the calling agent has read to its end."""
 
 
-class PhaseActs(NamedTuple):
-    """What a phase does: before the lock is taken, if anything, and under it."""
-
-    under_lock: phases.Phase
-    before: phases.Prepare | None = None
-
-
-ACTS: Mapping[str, PhaseActs] = {
-    REDUCE: PhaseActs(phases.take_claims, phases.reduce_text),
-    REFLECT: PhaseActs(phases.reflect),
-    REWEAVE: PhaseActs(phases.reweave),
-    VERIFY: PhaseActs(phases.verify),
-    ARCHIVE: PhaseActs(phases.archive),
+ACTS: Mapping[str, phases.Phase] = {
+    REDUCE: phases.take_claims,
+    REFLECT: phases.reflect,
+    REWEAVE: phases.reweave,
+    VERIFY: phases.verify,
+    ARCHIVE: phases.archive,
 }
 
 
@@ -131,19 +129,20 @@ def digest(
     caller: Caller,
     model: Model | None = None,
     only: str | None = None,
-    acts: Mapping[str, PhaseActs] = ACTS,
+    acts: Mapping[str, phases.Phase] = ACTS,
     report: OnProgress | None = None,
 ) -> DigestResult:
     """Run the phases that are due, of all sources or of one. A failure stops its source, and the next run tries that
     phase again; it stops no other source. Running it again changes nothing.
 
     Sources about what is asked for come first, so that a budget that ends early is spent on them. `report` gets the
-    number of phases that were run."""
+    number of phases that were run. A `model` answers the tasks of `digestion_tasks`, within its budget."""
     due = {key: one for key, one in queue_of(vault).items() if one.phase != DONE and only in (None, key)}
     waiting = _by_demand(vault, due) if len(due) > 1 else list(due)
     done: list[DigestedSource] = []
     commits: list[str] = []
     problems: list[ClawmemError] = []
+    account = _account(vault, caller, model) if model and waiting else None
     for number, key in enumerate(waiting):
         item: DigestionItem | None = queue_of(vault)[key]
         while item is not None and item.phase != DONE:
@@ -151,7 +150,7 @@ def digest(
                 phase = number * len(ACTS) + PHASES.index(item.phase)
                 report(Progress("digest", phase, len(waiting) * len(ACTS), now=f"{item.title}, {item.phase}"))
             try:
-                item, made = _run_phase(vault, caller, key, item, model, acts)
+                item, made = _run_phase(vault, caller, key, item, model, account, acts)
                 commits += made
             except ClawmemError as problem:
                 problems.append(problem)
@@ -180,22 +179,89 @@ def read_queue(work: WriteScope) -> dict[str, DigestionItem]:
     return {} if data is None else parse_queue(data, QUEUE_PATH, parse_yaml)
 
 
+def digestion_tasks(vault: Vault) -> list[ModelTask]:
+    """Return the tasks about sources that no model or agent has read, also of those that only the rules have read."""
+    items = (one for one in queue_of(vault).values() if one.phase in (REDUCE, DONE) and one.by != BY_READER)
+    return [task for item in items for task, _ in phases.tasks_of(vault, item).values()]
+
+
+def apply_digestion(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> DigestResult | None:
+    """Digest a source with an agent's answer to a task of `digestion_tasks`. Return None if no such task waits."""
+    for source, item in queue_of(vault).items():
+        asked = phases.tasks_of(vault, item).get(key) if item.phase in (REDUCE, DONE) else None
+        if asked is not None:
+            with writing(vault, caller, "digest") as work:
+                queue = read_queue(work)
+                if queue.get(source) != item:
+                    raise Locked("Another process works on this source.", "Run the same command again.")
+                claims = phases.claims_of_answer(vault, asked[1], checked_answer(asked[0], answer))
+                after = _reduced(vault, item._replace(read=(*item.read, key)), claims, BY_READER)
+                change = _change(caller, REDUCE, item.title, {QUEUE_PATH: render_queue({**queue, source: after})})
+                commits = work.commit([change], "digest")
+            done = digest(vault, caller, only=source)
+            return done._replace(
+                sources=(DigestedSource(source, queue_of(vault)[source]),), commits=(*commits, *done.commits)
+            )
+    return None
+
+
+def _reduced(vault: Vault, item: DigestionItem, claims: list[Claim], by: str) -> DigestionItem:
+    """Return a source with the claims that were found. It counts as read when no task about it is left."""
+    whole = by == BY_READER and not phases.tasks_of(vault, item)
+    found = item._replace(
+        phase=REFLECT, claims=tuple(claims), by=BY_READER if whole else "rules", failures=0, error=None
+    )
+    return found if claims else found._replace(phase=DONE, counts=item.counts or {"claims": 0})
+
+
+def _account(vault: Vault, caller: Caller, model: Model) -> Account | ClawmemError:
+    """Return the account of the run, or why the model cannot be called."""
+    try:
+        return open_account(model, Spent(cents=spent_on(vault, stamp(caller.now)[:10])))
+    except ClawmemError as problem:
+        return problem
+
+
+def _read_by_model(
+    vault: Vault, caller: Caller, item: DigestionItem, model: Model, account: Account | ClawmemError | None
+) -> tuple[DigestionItem, list[Claim]]:
+    """Return a source with the tasks that a model answered, and the claims. Raise ModelFailed or BudgetSpent."""
+    if account is None or isinstance(account, ClawmemError):
+        raise account or ModelFailed("No model is set.")
+    claims: list[Claim] = []
+    before = account.spent.cents
+    try:
+        for key, (task, text) in phases.tasks_of(vault, item).items():
+            claims += phases.claims_of_answer(vault, text, answer_by_model(model, account, task))
+            item = item._replace(read=(*item.read, key))
+    finally:
+        record_spending(vault, stamp(caller.now)[:10], account.spent.cents - before)
+    return item, claims
+
+
 def _run_phase(
-    vault: Vault, caller: Caller, key: str, item: DigestionItem, model: Model | None, acts: Mapping[str, PhaseActs]
+    vault: Vault,
+    caller: Caller,
+    key: str,
+    item: DigestionItem,
+    model: Model | None,
+    account: Account | ClawmemError | None,
+    acts: Mapping[str, phases.Phase],
 ) -> tuple[DigestionItem | None, tuple[str, ...]]:
     """Run one phase and commit it. Return None if another process has worked on the source meanwhile."""
-    phase, act = item.phase, acts[item.phase]
-    claims: list[Claim] = act.before(vault, caller, item, model) if act.before else []
+    phase, claims, read = item.phase, list[Claim](), item
+    if phase == REDUCE and model is not None:
+        read, claims = _read_by_model(vault, caller, item, model, account)
+    elif phase == REDUCE:
+        claims = phases.claims_by_rules(vault, item)
     with writing(vault, caller, "digest") as work:
         queue = read_queue(work)
         if queue.get(key) != item:
             return None, ()
-        result = act.under_lock(work, item, claims)
+        result = acts[phase](work, read, claims)
         after = result.item._replace(phase=PHASES[PHASES.index(phase) + 1], failures=0, error=None)
         if phase == REDUCE:
-            after = after._replace(by="model" if model else "rules")
-            if not claims:
-                after = after._replace(phase=DONE, counts={"claims": 0})
+            after = _reduced(vault, after, claims, BY_READER if model else "rules")
         change = _change(caller, phase, item.title, {QUEUE_PATH: render_queue({**queue, key: after})})
         return after, work.commit([joined(result.changes, change)], "digest")
 

@@ -11,21 +11,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities
-from clawmem.index.search.sittings import events_of_session
 from clawmem.index.tables.store import Index
-from clawmem.llm.choice import Model
+from clawmem.llm.prompts import prompt
+from clawmem.llm.tasks import ModelTask
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.history.evidence import find_event
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope, fact_change
-from clawmem.model.digestion.claims import WORDS_PER_CLAIM, ChosenSentence, choose_claims
+from clawmem.model.digestion.claims import ChosenSentence, choose_claims, claims_of
 from clawmem.model.digestion.compare import SAME, SUPPORTS, UPDATES, relation_of
 from clawmem.model.digestion.queue import Claim, DigestionItem
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
@@ -35,13 +35,14 @@ from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import LONGEST_FACT, normal
+from clawmem.model.language.text import LONGEST_FACT, normal, one_line
 from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.proposals.proposal import ADD, SUPERSEDE
-from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import trust_limit
 from clawmem.model.records.session import REVOKED
+from clawmem.model.safety.recalled_text import without_closing_marks
+from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault
 from clawmem.work.handed_in import WorkScope
 from clawmem.work.sessions.records import find_session
@@ -52,6 +53,9 @@ _MOST_LINKS = 3
 _FOUND_AMONG = 10
 _QUESTION_WORDS = 5
 _FEWEST_WORDS = 2
+# The claims of one text that a reader may give: one for so many words, within limits. Of rules, what the best are of.
+_WORDS_OF_CLAIM, _FEWEST_CLAIMS, _MOST_CLAIMS = 20, 3, 40
+_MOST_OF_TEXT = 50
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 STORED, KNOWN, PROPOSED = "stored", "known", "proposed"
 
@@ -70,56 +74,97 @@ class SourceText(NamedTuple):
     event: str | None
 
 
-# What a phase does before the lock is taken (its value goes to the second function), and then under the lock.
-Prepare = Callable[[Vault, Caller, DigestionItem, Model | None], list[Claim]]
+# What a phase does under the lock.
 Phase = Callable[[WriteScope, DigestionItem, list[Claim]], PhaseResult]
+_TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "claims": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"claim": _TEXT, "quote": _TEXT, "category": {"type": "string"}},
+                "required": ["claim", "quote"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["claims"],
+    "additionalProperties": False,
+}
 
 
 def texts_of(vault: Vault, item: DigestionItem) -> list[SourceText]:
-    """Return the texts of a source: its events, or what an agent said and noted in a session."""
-    found: list[SourceText] = []
-
-    def read(index: Index) -> list[SourceText]:
-        events = [event for one in item.events if (event := find_event(vault, index, one)) is not None]
-        if item.session is not None:
-            events += [one for one in events_of_session(index, item.session) if one.role == "assistant"]
-        return [SourceText(one.text, one.id) for one in events if not one.recalled]
-
-    found += run_query(vault, read)
+    """Return the texts of a source: its events, or what an agent noted in a session and said at its end."""
     if item.session is not None:
         record = find_session(vault, item.session)
-        found += [SourceText(note.text, None) for note in record.notes if record.state != REVOKED]
+        learned = [str(one) for key in ("learned", "watch_for") for one in (record.reflection or {}).get(key) or ()]
+        said = [*(note.text for note in record.notes), *learned] if record.state != REVOKED else []
+        return [SourceText("\n".join(said), None)] if said else []
+    return run_query(
+        vault,
+        lambda index: [
+            SourceText(event.text, event.id)
+            for one in item.events
+            if (event := find_event(vault, index, one)) is not None and not event.recalled
+        ],
+    )
+
+
+def claims_by_rules(vault: Vault, item: DigestionItem) -> list[Claim]:
+    """Return the claims of a source that rules choose."""
+    every = [(one, text) for text in texts_of(vault, item) for one in choose_claims(text.text, _MOST_OF_TEXT)]
+    words = sum(len(text.text.split()) for text in texts_of(vault, item))
+    best = sorted(every, key=lambda pair: -pair[0].score)[: claims_of(words, [one.score for one, _ in every])]
+    return _placed(vault, [pair for pair in every if pair in best])
+
+
+def tasks_of(vault: Vault, item: DigestionItem) -> dict[str, tuple[ModelTask, SourceText]]:
+    """Return the tasks of a source that no reader has answered, one for each of its texts, by their ids."""
+    found = {}
+    for text in texts_of(vault, item):
+        words = len(text.text.split())
+        most = min(_MOST_CLAIMS, max(_FEWEST_CLAIMS, words // _WORDS_OF_CLAIM))
+        data = f"<text>\n{without_closing_marks(text.text)}\n</text>"
+        task = ModelTask("digest", prompt("digest").replace("{most}", str(most)), data, _SCHEMA)
+        if task.key not in item.read and find_secret(text.text) is None:
+            found[task.key] = (task, text)
     return found
 
 
-def reduce_text(vault: Vault, caller: Caller, item: DigestionItem, model: Model | None) -> list[Claim]:
-    """Return the claims of a source: by the model if there is one, else by rules. Nothing is written."""
-    texts = texts_of(vault, item)
-    most = max(1, round(sum(len(one.text.split()) for one in texts) / WORDS_PER_CLAIM))
-    if model is not None:
-        from clawmem.work.digestion.by_model import choose_by_model  # only where a model is set
+def claims_of_answer(vault: Vault, text: SourceText, answer: Mapping[str, Any]) -> list[Claim]:
+    """Return the claims of an answer about a text; one whose quote is not in the text is dropped."""
+    found = []
+    for one in answer["claims"]:
+        quoted = _quoted(one["quote"], text.text)
+        if quoted and one_line(one["claim"]):
+            category = "lesson" if one.get("category") == "lesson" else None
+            found.append((ChosenSentence(one_line(one["claim"]), *quoted.span(), 0.0), text, category))
+    return [
+        claim._replace(category=category)
+        for claim, (_, _, category) in zip(_placed(vault, [row[:2] for row in found]), found, strict=True)
+    ]
 
-        chosen = [
-            (one, text)
-            for text in texts
-            if len(text.text.split()) >= WORDS_PER_CLAIM // 20
-            for one in choose_by_model(vault, model, text.text, most, caller.now)
-        ]
-    else:
-        every = [(one, text) for text in texts for one in choose_claims(text.text, most)]
-        best = sorted(every, key=lambda pair: -pair[0].score)[:most]
-        chosen = [pair for pair in every if pair in best]
+
+def _quoted(quote: str, text: str) -> re.Match[str] | None:
+    """Find a quote in a text, whose lines may be broken where the quote has a space."""
+    words = [re.escape(word) for word in quote.split()]
+    return re.search(r"\s+".join(words), text) if words else None
+
+
+def _placed(vault: Vault, chosen: Sequence[tuple[ChosenSentence, SourceText]]) -> list[Claim]:
     names = run_query(vault, lambda index: _names(index))
-    return [_claim(one, text, names) for one, text in chosen[:most]]
-
-
-def _claim(one: ChosenSentence, text: SourceText, names: dict[str, str]) -> Claim:
-    span = (one.start, one.end) if text.event else None
-    return Claim(one.text[:LONGEST_FACT], text.event, span, _entity(one.text, names))
+    return [
+        Claim(
+            one.text[:LONGEST_FACT], text.event, (one.start, one.end) if text.event else None, _entity(one.text, names)
+        )
+        for one, text in chosen
+    ]
 
 
 def take_claims(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
-    """Store the claims that `reduce_text` found."""
+    """Store the claims that were found."""
     return PhaseResult(item._replace(claims=tuple(claims)))
 
 
@@ -202,6 +247,7 @@ class _Verifier:
             "entity": claim.entity or item.entity,
             "source": f"session:{item.session}" if item.session else f"document:{item.title}",
             "links": [dict(one) for one in claim.links],
+            "category": claim.category,
             "trust": trust_limit(event) if event else "agent",
             "agent": item.agent,
             "details": {"document": item.title},

@@ -25,8 +25,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import EXAMPLE
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
-from clawmem.work.digestion.digest import ACTS, PhaseActs, add_document, digest, queue_of
-from clawmem.work.digestion.phases import PhaseResult
+from clawmem.work.digestion.digest import ACTS, add_document, apply_digestion, digest, digestion_tasks, queue_of
+from clawmem.work.digestion.phases import Phase, PhaseResult
 from clawmem.work.sessions.end import end_session
 from clawmem.work.sessions.notes import note_session
 from clawmem.work.sessions.start import start_session
@@ -68,7 +68,8 @@ def test_a_document_becomes_claims_with_evidence(vault: Vault, caller: Caller) -
     done = digest(vault, caller)
     assert [one.item.phase for one in done.sources] == [DONE]
     assert _commits(vault) == before + 5
-    (fact,) = _facts(vault).values()
+    fact = next(iter(_facts(vault).values()))
+    assert 3 <= len(_facts(vault)) <= 5, "a short dense text gives more than one claim"
     assert fact.source_text and fact.source_text in text and fact.source_event in added.item.events
     assert (fact.trust, fact.source, fact.details) == ("tool", "document:harbour.md", {"document": "harbour.md"})
     assert digest(vault, caller).commits == ()
@@ -85,9 +86,9 @@ def test_a_failure_in_a_phase_is_retried_and_stops_no_other_source(vault: Vault,
     def fails(vault: object, item: DigestionItem, *_: object) -> PhaseResult:
         if item.title == "harbour.md":
             raise StorageFailed("The disk is full.")
-        return ACTS[phase].under_lock(vault, item, *_)  # type: ignore[arg-type]
+        return ACTS[phase](vault, item, *_)  # type: ignore[arg-type]
 
-    acts: Mapping[str, PhaseActs] = {**ACTS, phase: ACTS[phase]._replace(under_lock=fails)}
+    acts: Mapping[str, Phase] = {**ACTS, phase: fails}
     done = digest(vault, caller, acts=acts)
     assert [problem.message for problem in done.problems] == ["The disk is full."]
     assert (queue_of(vault)[one.key].phase, queue_of(vault)[one.key].failures) == (phase, 1)
@@ -105,7 +106,7 @@ def test_ten_documents(vault: Vault, caller: Caller, record_property: Any) -> No
     for path in DOCUMENTS:
         counts = _digest(vault, caller, path.read_text(), path.name).counts
         words = len(path.read_text().split())
-        assert counts["claims"] <= max(1, words // 300), path.name
+        assert counts["claims"] <= max(5, words // 300), path.name
         for name, number in counts.items():
             totals[name] = totals.get(name, 0) + number
     assert totals["claims"] >= 20
@@ -171,9 +172,9 @@ def test_an_ended_session_is_digested(vault: Vault, caller: Caller) -> None:
 def test_the_verb_and_the_heartbeat(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
     (tmp_path / "harbour.md").write_text((EXAMPLES / "harbour.md").read_text())
     done = clawmem("digest", "file", str(tmp_path / "harbour.md"), "--json").data["sources"][0]
-    assert (done["phase"], done["counts"]["claims"], done["by"]) == ("done", 1, "rules")
+    assert (done["phase"], done["counts"]["claims"], done["by"]) == ("done", 5, "rules")
     assert clawmem("heartbeat", "--only", "digest", "--json").data["digested"] == []
-    assert "\t1 claim, " in clawmem("digest", "status").out
+    assert "\t5 claims, " in clawmem("digest", "status").out
     (tmp_path / "talk.md").write_text("It is a nice day. Is it not?\n")
     nothing = clawmem("digest", "file", str(tmp_path / "talk.md"))
     assert nothing.out.split("  ", 1)[1] == "done: 0 claims  talk.md\n"
@@ -231,3 +232,58 @@ def test_what_is_asked_for_is_digested_first(vault: Vault, caller: Caller) -> No
         add_document(vault, f"The {title[:-3]} of Norhavn has a length of 120 metres.\n", title, caller)
     done = digest(vault, caller)
     assert [one.item.title for one in done.sources] == ["crane.md", "quay.md", "shed.md"]
+
+
+CARD = """# Battlecard: Tidemark and Harbourly
+## Pricing
+Tidemark costs 12 euros per seat and month since March 2026.
+Harbourly charges 19 euros per seat and needs a contract of one year.
+## Security
+- Tidemark stores all data in Frankfurt and is certified under ISO 27001.
+- They have 3 plans.
+## Objections
+Tidemark serves 140 customers in 11 countries.
+"""
+
+
+def test_markdown_as_people_write_it_has_claims(vault: Vault, caller: Caller) -> None:
+    _digest(vault, caller, CARD, "card.md")
+    assert set(_facts(vault)) >= {
+        "Tidemark costs 12 euros per seat and month since March 2026.",
+        "Tidemark stores all data in Frankfurt and is certified under ISO 27001.",
+        "Tidemark serves 140 customers in 11 countries.",
+    }
+
+
+def test_an_agent_digests_what_only_the_rules_have_read(vault: Vault, caller: Caller) -> None:
+    item = _digest(vault, caller, CARD, "card.md")
+    before = set(_facts(vault))
+    (task,) = digestion_tasks(vault)
+    assert "Harbourly charges 19 euros" in task.text and "at most 3 statements" in task.text
+    claim = {"claim": "Harbourly needs a contract of one year.", "quote": "needs a contract of one year"}
+    with pytest.raises(InvalidInput, match="wrong form at claims"):
+        apply_digestion(vault, caller, task.key, {"claims": [{"claim": "x"}]})
+    done = apply_digestion(vault, caller, task.key, {"task": task.key, "claims": [claim]})
+    assert done is not None
+    assert [(one.item.phase, one.item.by) for one in done.sources] == [(DONE, "model")]
+    assert set(_facts(vault)) - before == {claim["claim"]}
+    assert digestion_tasks(vault) == []
+    assert apply_digestion(vault, caller, task.key, {"claims": [claim]}) is None, "the same answer again"
+    assert digest(vault, caller).commits == ()
+    assert item.by == "rules"
+
+
+def test_what_a_session_learned_is_read_by_an_agent(vault: Vault, caller: Caller) -> None:
+    session = start_session(vault, caller, "software", "/src/boat").record.id
+    words = ["The proxy buffers request bodies of up to 1 MB.", "Run the migration before the build."]
+    report = {**EXAMPLE, "lessons": [], "decisions": [], "knowledge": []}
+    report["reflection"] = {**EXAMPLE["reflection"], "learned": words, "watch_for": []}
+    end_session(vault, caller, report, session)
+    digest(vault, caller)
+    (task,) = digestion_tasks(vault)
+    claims = [
+        {"claim": words[0], "quote": words[0]},
+        {"claim": words[1], "quote": words[1], "category": "lesson"},
+    ]
+    assert apply_digestion(vault, caller, task.key, {"claims": claims}) is not None
+    assert {one.fact: one.category for one in _facts(vault).values()} == {words[0]: "fact", words[1]: "lesson"}

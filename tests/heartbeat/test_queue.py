@@ -1,0 +1,134 @@
+"""One queue: what needs judgement waits in it, an agent or a model answers, and nothing happens twice."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from clawmem.errors import InvalidInput, NotFound
+from clawmem.heartbeat.queue import QUEUE, QueueTask, apply_task, next_task, queue_counts, run_queue
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import all_facts
+from clawmem.learning.ingest import ingest
+from clawmem.llm.choice import Model
+from clawmem.memory.facts.remember import remember
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.proposals.promotion import promotion_of
+from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
+from clawmem.vault.vault import Vault
+from clawmem.work.digestion.digest import add_document
+from tests.conftest import Command
+from tests.loopback import Asked, Wire, says, serving
+from tests.needs import needs_litellm
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
+CARD = "Tidemark costs 12 euros per seat and month since March 2026."
+
+
+def later(caller: Caller, number: int = 1, days: int = 0) -> Caller:
+    return caller._replace(entropy=random.Random(number).randbytes, now=caller.now + timedelta(days=days))
+
+
+@pytest.fixture
+def filled(vault: Vault, caller: Caller) -> Vault:
+    """A vault with a task of each kind but condensation, seen a day later."""
+    ingest(vault, [Message(1, "user", "Tidemark is certified by Norsok.", "2026-11-21T08:00:00Z")], caller, "x")
+    add_document(vault, CARD, "card.md", later(caller))
+    learned = {"fact": "Tidemark goes live on 30 June 2027.", "entity": "areas/people/user", "workflow": "learn/coder"}
+    remember(vault, [draft_from_record(learned, caller.now)], later(caller, 2))
+    return vault
+
+
+def answer_to(task: QueueTask) -> dict[str, Any]:
+    answers: Mapping[str, dict[str, Any]] = {
+        "read": {"facts": [{"e": 1, "q": "Tidemark is certified by Norsok", "s": "Tidemark is certified by Norsok."}]},
+        "digest": {"claims": [{"claim": "A seat of Tidemark costs 12 euros a month.", "quote": CARD}]},
+        "promote": {"judgements": [{"fact": "f1", "worth": 0.9, "reason": "a date", "at": "project:Tidemark"}]},
+        "narrate": {"happened": [], "decided": [], "learned": [], "open": []},
+    }
+    return {**answers[task.kind], "task": task.key}
+
+
+def test_an_agent_answers_all_kinds_and_nothing_twice(filled: Vault, caller: Caller) -> None:
+    kinds = []
+    for number in range(9):
+        now = later(caller, 10 + number, days=1)
+        task = next_task(filled, now)
+        if not task.text:
+            break
+        kinds.append(task.kind)
+        text = json.dumps(answer_to(task))
+        apply_task(filled, now, text)
+        head = filled.head()
+        apply_task(filled, later(caller, 50 + number, days=1), text)
+        assert filled.head() == head, "the same answer again changes nothing"
+    assert list(dict.fromkeys(kinds)) == ["read", "digest", "promote", "narrate"]
+    facts = {one.fact.fact: one for one in run_query(filled, lambda index: list(all_facts(index)))}
+    assert {"Tidemark is certified by Norsok.", "A seat of Tidemark costs 12 euros a month."} <= set(facts)
+    moved = facts["Tidemark goes live on 30 June 2027."]
+    assert moved.entity == "projects/tidemark", "the class and the place of an answer act"
+    assert promotion_of(moved.fact) is not None
+    counts = queue_counts(filled, later(caller, 90, days=1))
+    assert (counts.unread, sum(counts.tasks.values())) == (0, 0)
+    assert counts.readers["agent"]["events"] == 1
+
+
+def test_the_budget_of_a_task_is_kept(filled: Vault, caller: Caller) -> None:
+    now = later(caller, 3, days=1)
+    assert {one.name: len(list(one.tasks(filled, now))) for one in QUEUE}["digest"] == 1
+    task = next_task(filled, now, 400, kind="digest")
+    assert 0 < task.tokens <= 400
+    with pytest.raises(InvalidInput, match="the limit is 50"):
+        next_task(filled, now, 50, kind="digest")
+
+
+def test_an_answer_to_no_task_is_refused(filled: Vault, caller: Caller) -> None:
+    with pytest.raises(NotFound, match="No task digest-00000000 waits"):
+        apply_task(filled, caller, '{"task": "digest-00000000", "claims": []}')
+
+
+@needs_litellm
+def test_a_model_works_the_queue_within_its_calls(filled: Vault, caller: Caller) -> None:
+    def answers(asked: Asked) -> Wire:
+        told = str(asked.messages)
+        kind = (
+            "read" if "<events>" in told
+            else "digest" if "<text>" in told
+            else "promote" if "worth" in told
+            else "narrate"
+        )  # fmt: skip
+        given = answer_to(QueueTask("x", kind))
+        del given["task"]
+        return says(json.dumps(given))(asked)
+
+    now = later(caller, 4, days=1)
+    with serving(answers, narrates=True) as server:
+        model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
+        first = run_queue(filled, now, model, calls=2)
+        assert (first.calls, len(server.asked)) == (2, 2)
+        assert (first.problem is not None and "2 calls" in first.problem.message) or first.calls == 2
+        second = run_queue(filled, later(caller, 5, days=1), model)
+        assert second.problem is None
+        assert sum(queue_counts(filled, later(caller, 6, days=1)).tasks.values()) == 0
+        before = len(server.asked)
+        assert run_queue(filled, later(caller, 7, days=1), model).calls == 0
+        assert len(server.asked) == before, "nothing waits, so nobody is asked"
+
+
+def test_the_verbs(filled: Vault, clawmem: Command) -> None:
+    task = clawmem("learn", "pending", "--json").data
+    assert task["kind"] == "read"
+    clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "facts": []}))
+    task = clawmem("learn", "pending", "--json").data
+    assert task["kind"] == "digest"
+    wrong = clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "claims": "none"}))
+    assert (wrong.code, "wrong form at claims" in wrong.err) == (2, True)
+    done = clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "claims": []}))
+    assert done.out.startswith("digested card.md")
