@@ -71,7 +71,8 @@ def test_the_whole_loop(clawmem: Command, vault_root: Path) -> None:
     assert (unserved["served"], unserved["came_back"]) == (0, [])
     started = run(7, "session", "start", "--task", "download", agent="coder")
     lines = [line for line in started["context"]["text"].splitlines() if line.startswith(("## ", "- "))]
-    assert lines[:2] == ["## Guardrails", f"- {fact['fact']} (2026-11-21, agent)"]
+    assert lines[0] == "## Guardrails"
+    assert lines[1].startswith(f"- {fact['fact']} (2026-11-21, agent, because The agent coder recorded the failure")
     assert "## Guardrails" not in run(8, "context", agent="writer")["context"]["text"]
     run(9, "context", "upload a file", agent="coder")
     (served,) = run(10, "guardrail", "list")["guardrails"]

@@ -73,7 +73,9 @@ _PATTERNS = (
     rf"\b{_HELPERS}\b[^.!?\n]{{0,60}}?\s{_MUST}",
     r"\b(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|messages?)\b[^.!?\n]{0,40}?\s(?:must|should|has to|"
     r"have to|needs? to)\b(?! be (?:sent|paid|filed|delivered))",
-    r"\b(?:du|dir|dich|dein\w*|usted(?:es)?|debes|tienes que|vous|toi|votre|vos)\b",
+    # "du" is also French for "of the".
+    r"\bdu (?:sollst|musst|darfst|kannst|wirst|bist|hast|willst)\b|\b(?:sollst|musst|darfst|kannst|wirst) du\b",
+    r"\b(?:dir|dich|dein\w*|usted(?:es)?|debes|tienes que|vous|toi|votre|vos)\b",
     rf"{_BARE}(?:(?:bitte|nun|jetzt|immer|nie|por favor|siempre|nunca|s['’]il te plaît|toujours|assistent|asistente|"
     rf"assistant|agente?|ki|ia)[,:]?\s+){{0,3}}(?:{'|'.join(_BIDDEN)})(?:e|en|t|r|z)?\b",
 )
