@@ -162,7 +162,9 @@ def test_an_agent_cannot_change_or_withdraw_a_guardrail(
         "revoke": ["revoke", "--source", "user"],
     }[verb]
     refused = clawmem(*words, env={"CLAWMEM_AGENT": "coder"})
-    assert refused.code == 1 and "only a person may" in refused.err, refused
+    assert refused.code == 1 and ("only a person may" in refused.err or "undoes only what it did" in refused.err), (
+        refused
+    )
     (one,) = list_guardrails(vault, caller).guardrails
     assert one.guardrail.fact == done.guardrail.fact
     assert clean(vault)

@@ -40,4 +40,4 @@ def test_each_event_gets_the_form_of_its_harness(harness: str) -> None:
             assert held["hookSpecificOutput"] == {"hookEventName": event, "additionalContext": "Ada keeps bees."}
         assert printed(harness, event, "") == ""
     assert printed(harness, "start", "text") == "text"
-    assert set(events_of(harness).values()) == {"start", "prompt", "compact", "end"}
+    assert {"start", "prompt", "compact", "end"} <= set(events_of(harness).values())

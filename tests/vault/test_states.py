@@ -96,7 +96,7 @@ def test_a_repository_without_a_commit_takes_in_what_is_there(
     git(tmp_path, environment, "init", "-q", "-b", "main", str(root))
     (root / "clawmem.yaml").write_text("format: 1\nvault:\n  name: mine\n")
     tried = clawmem("remember", "First.", cwd=root)
-    if tried.code == 11:
+    if tried.code != 0:
         assert clawmem("init", str(root)).code == 0
         assert clawmem("remember", "First.", cwd=root).code == 0
     assert (root / "clawmem.yaml").read_text() == "format: 1\nvault:\n  name: mine\n"

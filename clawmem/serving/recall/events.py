@@ -1,7 +1,5 @@
 """Search events, notes and summaries for a question, so that a turn is found even if no fact was learned from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
 
@@ -56,7 +54,7 @@ class _Held(NamedTuple):
     names: frozenset[str]
 
     @classmethod
-    def of(cls, words: QuestionWords, share: Callable[[Collection[int], int], float]) -> _Held:
+    def of(cls, words: QuestionWords, share: Callable[[Collection[int], int], float]) -> "_Held":
         """Return this for the words that are worth ranking."""
         asked = tuple(word for word in words.asked if word.word in words.said)
         # As `row_of` does; a call for each of thousands would take a tenth of a search.

@@ -282,7 +282,7 @@ def test_an_agent_and_a_pipe_are_refused(
     for options, env in ((["--agent", "scout"], {}), ([], {"CLAWMEM_AGENT": "scout"})):
         with decide(*options, env=env) as terminal:
             assert terminal.ended() == 1
-            assert "asks a person, and scout is an agent." in terminal.shown
+            assert "so only a person may run it, and scout is an agent." in terminal.shown
 
 
 def test_only_what_the_person_may_decide_is_asked(

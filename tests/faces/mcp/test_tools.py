@@ -130,7 +130,7 @@ def test_what_waits_is_read_and_answered_by_tools(runtime: Runtime) -> None:
     answer = {"task": re.search(r'id="([^"]+)"', task)[1], "facts": [fact]}  # type: ignore[index]
     done = call_tool("learn_apply", {"answer": json.dumps(answer)}, runtime.renewed("cli"))
     assert "The user lives in Lisbon." in done
-    assert "No event waits" in call_tool("learn_pending", {}, runtime.renewed("cli"))
+    assert "Nothing waits" in call_tool("learn_pending", {}, runtime.renewed("cli"))
     with pytest.raises(ClawmemError, match="'answer'"):
         call_tool("learn_apply", {}, runtime)
     with pytest.raises(ClawmemError):

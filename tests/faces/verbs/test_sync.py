@@ -81,7 +81,7 @@ def test_no_git_is_started_whose_answer_is_known(machines: list[Machine], tmp_pa
     other.keep("The index is built.")
     for machine in (other, one):
         machine.sync()
-    start = ["config", "fetch", "status"]
+    start = ["config", "config", "fetch", "status"]
     assert gits(one, tmp_path) == start
     one.keep("The boat is red.")
     assert gits(one, tmp_path) == [*start, "log", "push", "update-ref"]

@@ -51,5 +51,6 @@ def test_a_damaged_vocabulary_is_an_error_and_not_a_wrong_count(
     elif damage == "changed":
         path.write_bytes(gzip.compress(gzip.decompress(whole).replace(b"IQ== 0\n", b"IQ== 1\n")))
     monkeypatch.setattr(exact_tokens, "VOCABULARY", path)
+    exact_counter.cache_clear()
     with pytest.raises(StorageFailed, match=r"The token vocabulary .* cannot be read"):
         exact_counter()
