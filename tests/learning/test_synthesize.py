@@ -68,7 +68,7 @@ def test_corrections_and_withdrawals_are_told_on_their_day(vault: Vault, caller:
     assert "The bicycle is blue" in _page(vault, "2026-11-22")
     assert "Before: The bicycle is green" in _page(vault, "2026-11-22")
     assert f"- Withdrawn: The car is red (areas/general, {car}) Because: it is a van" in _page(vault, "2026-11-22")
-    assert f"{car}, withdrawn since)" in _page(vault, "2026-11-21")
+    assert f"{car}, because it is a van, withdrawn since)" in _page(vault, "2026-11-21")
 
 
 def test_an_agents_own_facts_are_told_in_its_own_notes(vault: Vault, caller: Caller) -> None:
