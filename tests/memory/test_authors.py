@@ -40,7 +40,9 @@ def test_each_commit_names_who_did_it(clawmem: Command, vault_root: Path) -> Non
 
 
 def test_without_an_identity_the_author_is_clawmem(clawmem: Command, vault_root: Path, tmp_path: Path) -> None:
-    clawmem("remember", "Jane likes tea.", *TALK, env={"HOME": str(tmp_path)})
+    home = {"HOME": str(tmp_path)}
+    assert clawmem("config", "trust", "--yes", env=home).code == 0
+    assert clawmem("remember", "Jane likes tea.", *TALK, env=home).code == 0
     assert authors(vault_root)["remember"] == "clawmem <vault@clawmem> clawmem"
 
 

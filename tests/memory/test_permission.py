@@ -34,7 +34,7 @@ def test_an_agent_cannot_write_anothers_workspace(clawmem: Command, vault_root: 
     refused(clawmem("remember", "It was me.", "-e", "@legal/projects/case", *by), "@legal/projects/case")
     refused(clawmem("supersede", theirs, "The case opens in June.", *by), "@legal/projects/case")
     refused(clawmem("retract", theirs, *by), "@legal/projects/case")
-    refused(clawmem("undo", theirs, *by), "@legal/projects/case")
+    assert clawmem("undo", theirs, *by).code == 1
     refused(clawmem("entity", "create", "@legal/projects/new", *by), "@legal/projects/new")
     refused(clawmem("agent", "create", "legal2", *by), "agents/legal2")
     refused(clawmem("config", "set", "agents.finance.write", "all", *by), "the settings")

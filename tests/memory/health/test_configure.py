@@ -63,7 +63,7 @@ def test_a_key_that_the_file_leaves_out_is_added_below_its_section(vault: Vault,
 def test_every_setting_can_be_set_and_reads_back(chosen: object, vault: Vault, caller: Caller) -> None:
     one = next(each for each in SETTINGS if each is chosen)
     given = {"bool": "true", "choice": one.choices[-1] if one.choices else "", "entity": "projects/x", "text": "a: b"}
-    given |= {"optional": "openai/gpt-4o-mini", "variable": "MY_KEY", "words": "claude -p"}
+    given |= {"optional": "openai/gpt-4o-mini", "variable": "MY_KEY", "words": "claude -p", "pairs": "a = b"}
     given |= {"address": "postgresql:///memory"}
     given |= {"routes": "kind:fact ada@example.org", "delegations": "kind:fact bot Ada"}
     value = given.get(one.kind) or f"{one.high:.0f}"
