@@ -111,9 +111,7 @@ def scene(prepared: Path, tmp_path: Path) -> Scene:
     git(root, environment, "config", "remote.origin.url", str(folder / "hub.git"))
     git(root, environment, "update-index", "-q", "--refresh")
     # Found upwards, it would be passed over or only read: who names it gets as far as it leads.
-    return Scene(
-        root, outside, program, {**environment, "CLAWMEM_VAULT": str(root)}
-    )  # whoever names it gets as far as it leads
+    return Scene(root, outside, program, {**environment, "CLAWMEM_VAULT": str(root)})
 
 
 def _state_of(folder: Path) -> dict[str, tuple[str, object]]:
@@ -213,5 +211,5 @@ def test_a_copy_of_an_accepted_vault_is_not_accepted(commands: Commands, scene: 
     accept(scene.git_dir, scene.environment)
     copy = scene.root.with_name("copy")
     shutil.copytree(scene.root, copy, symlinks=True)
-    commands.run(SYNC, copy, scene.environment, scene.root.parent.parent / "said")
+    commands.run(SYNC, copy, {**scene.environment, "CLAWMEM_VAULT": str(copy)}, scene.root.parent.parent / "said")
     assert not (scene.root.parent.parent / "mark").exists()
