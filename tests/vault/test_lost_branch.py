@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import GitFailed
-from clawmem.vault.git.refs import lost_branch
+from clawmem.vault.git.refs import Head, lost_branch
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.faults.checks import assert_whole, commits, git
@@ -120,22 +120,59 @@ def test_a_move_that_was_killed_is_no_loss(packed: Vault, environment: dict[str,
     assert packed.head().commit == head
 
 
-STRANGE = (
-    "ref: nowhere",
-    "ref: ",
-    "ref: HEAD",
-    "ref: refs/heads/a b",
-    "ref: refs/heads/../../x",
-    "ref: refs/tags/v1",
-    "",
-)
+# What git would not take for the name of a branch, and one that no commit is on.
+STRANGE = {
+    "ref: nowhere": "does not name a branch",
+    "ref: ": "contains no commit hash",
+    "ref: HEAD": "does not name a branch",
+    "ref: heads/main": "does not name a branch",
+    "ref: refs": "does not name a branch",
+    "ref: refs/heads/": "does not name a branch",
+    "ref: refs//main": "does not name a branch",
+    "ref: refs/heads/.main": "does not name a branch",
+    "ref: refs/heads/main.lock": "does not name a branch",
+    "ref: refs/heads/ma\x01in": "does not name a branch",
+    "ref: refs/heads/../../x": "does not name a branch",
+    "ref: refs/heads/a b": "which has no commit",
+    "ref: refs/tags/v1": "which has no commit",
+    "": "contains no commit hash",
+}
 
 
 @pytest.mark.parametrize("words", STRANGE)
 def test_a_head_on_a_strange_ref(vault: Vault, clawmem: Command, words: str) -> None:
     keep(vault, "Jane plays the cello.")
-    (vault.git_dir / "HEAD").write_text(f"ref: {words}\n")
+    (vault.git_dir / "HEAD").write_text(f"{words}\n")
     for verb in (("diff",), ("log",), ("why", "fact_0"), ("undo", "HEAD"), ("list", "--at", "HEAD"), ("list",)):
         done = clawmem(*verb, "--json")
-        assert done.code == 1 and "HEAD" in done.json["error"]["message"], (verb, done)
-        assert "There is no commit" not in done.json["error"]["message"], (verb, done)
+        message = done.json["error"]["message"]
+        assert done.code == 1 and "HEAD" in message and STRANGE[words] in message, (verb, done)
+
+
+@pytest.mark.parametrize("moves", [1, 400])
+def test_a_short_and_a_long_log_of_the_branch_tell_its_loss(vault: Vault, clawmem: Command, moves: int) -> None:
+    """The last line counts, also where it is the first one and where git's log is longer than what is read of it."""
+    keep(vault, "Jane plays the cello.")
+    old, new = (vault.git.run("rev-parse", name).decode().strip() for name in ("HEAD~1", "HEAD"))
+    vault.git.run("update-ref", REF, old)
+    vault.git.run("pack-refs", "--all")
+    lines = [f"{old} {old} A <a@b> {n} +0000\tmove {'m' * 80}\n" for n in range(moves - 1)]
+    (vault.git_dir / "logs" / REF).write_text("".join([*lines, f"{old} {new} A <a@b> 9 +0000\tcommit\n"]))
+    (vault.git_dir / REF).unlink(missing_ok=True)
+    failed = clawmem("list", "--json")
+    assert failed.code == 1 and f".git/{REF} is lost" in failed.json["error"]["message"]
+    assert clawmem("doctor", "--fix", "--json").code == 0
+    assert vault.head().commit == new
+
+
+def test_a_branch_without_a_commit_is_right_only_in_a_vault_that_never_had_one(vault: Vault) -> None:
+    vault.git.run("pack-refs", "--all")
+    (vault.git_dir / "HEAD").write_text("ref: refs/heads/other\n")
+    with pytest.raises(GitFailed, match="names the branch other, which has no commit"):
+        vault.head()
+    (vault.git_dir / "packed-refs").unlink()
+    (vault.state / "index.sqlite").unlink(missing_ok=True)
+    assert vault.head() == Head("refs/heads/other", None)
+    (vault.git_dir / "refs/heads/topic").write_text(f"{'1' * 40}\n")
+    with pytest.raises(GitFailed, match="which has no commit"):
+        vault.head()

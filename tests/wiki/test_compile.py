@@ -13,14 +13,17 @@ from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
 from clawmem.governance.claims import confirm
+from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import rename_entity
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract, supersede
+from clawmem.memory.facts.revoke import RevokeOrigin, revoke
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
+from clawmem.model.transcripts.message import Message
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.wiki_state import STATE
@@ -170,6 +173,39 @@ def test_a_build_says_whose_text_between_the_markers_it_replaced(vault: Vault, c
         commit = said[0].partition(" commit ")[2].partition(":")[0]
         assert b"Tom" in vault.git.run("show", commit)
         assert path.read_text() == f"Mine.\n\n{before}"
+
+
+def test_a_build_names_the_last_of_several_edits_of_each_page(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    edits = [(BOAT, "red", "blue"), (JANE, "tea", "milk"), (JANE, "milk", "rum"), (BOAT, "Write here", "Write below")]
+    for name, was, now in edits:
+        path = vault.root / "wiki" / f"{name}.md"
+        path.write_text(path.read_text().replace(was, now))
+        vault.git.run("commit", "-qam", f"{was} is {now}")
+    notices = [notice for notice in build_wiki(vault, caller).notices if "between the markers" in notice]
+    assert [notice.partition(":")[0] for notice in notices] == [f"wiki/{JANE}.md", f"wiki/{BOAT}.md"]
+    for notice, subject in zip(notices, ("milk is rum", "red is blue"), strict=True):
+        commit = notice.partition(" commit ")[2].partition(":")[0]
+        assert vault.git.run("log", "-1", "--format=%s", commit).decode().strip() == subject
+
+
+def test_a_claim_goes_with_the_message_that_confirmed_it(vault: Vault, caller: Caller) -> None:
+    """The revoked message is further evidence: no fact of its day changed."""
+    agent = caller._replace(agent="helper")
+    days = ("2026-11-10", "2026-11-12")
+    for number, day in enumerate(days):
+        said = [Message(1, "user", "Jane sails on Sundays.", f"{day}T10:00:00Z", "Jane")]
+        ingest(vault, said, agent._replace(session=f"session-{number}"), f"chat {number}")
+    events = [json.loads((vault.root / f"ledger/{day}.jsonl").read_text())["id"] for day in days]
+    for event in events:
+        add(vault, agent, "Jane sails on Sundays.", source_event=event, trust="agent", confidence=0.9)
+    build_wiki(vault, caller)
+    assert "Jane sails on Sundays." in page(vault, JANE)
+    revoke(vault, RevokeOrigin(event=events[1]), caller)
+    build_wiki(vault, caller)
+    assert "Jane sails on Sundays." not in page(vault, JANE)
 
 
 NAMES = (JANE, "areas/people/tom", BOAT)

@@ -21,6 +21,7 @@ from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.condensing import MOST
 from clawmem.model.records.caller import Caller
 from clawmem.serving.stale import list_stale
 from clawmem.vault.state.journal import record_access
@@ -149,6 +150,14 @@ def test_what_is_asked_for_comes_first(vault: Vault, caller: Caller) -> None:
     assert record_access(vault, stamp(caller.now), used) is None
     fold_accesses(vault, caller)
     assert [one.topic for one in find_clusters(vault, _later(caller, 60).now)] == ["sail", "rope"]
+
+
+def test_at_most_twenty_facts_become_one_and_the_others_wait(vault: Vault, caller: Caller) -> None:
+    ids = _store(vault, caller, [f"The rope number {n} is red." for n in range(MOST + 4)], tags=["rope"])
+    (group,) = find_clusters(vault, _later(caller).now)
+    assert MOST == 20 == len({fact.id for fact in group.facts}) and {fact.id for fact in group.facts} < set(ids)
+    assert _store(vault, caller, ["The rope number 24 is red."], tags=["rope"])
+    assert sorted(len(one.facts) for one in find_clusters(vault, _later(caller, 62).now)) == [MOST]
 
 
 def test_scopes_do_not_mix(vault: Vault, caller: Caller) -> None:

@@ -105,6 +105,29 @@ def test_links_are_kept_once_and_checked(vault: Vault, caller: Caller) -> None:
             link(vault, one.id, kind, target, caller)
 
 
+def test_a_link_that_replaces_another_leaves_the_rest(vault: Vault, caller: Caller) -> None:
+    one, old, new, kept = (_keep(vault, caller, f"The {name} pump stands in hall 7") for name in ("red", "a", "b", "c"))
+    for kind, target in (("depends_on", old), ("depends_on", kept), ("supports", old), ("supports", new)):
+        link(vault, one.id, kind, target.id, caller)
+    with pytest.raises(InvalidInput, match=f"has no 'depends_on' link to {new.id}"):
+        link(vault, one.id, "depends_on", kept.id, caller, None, new.id)
+    done = link(vault, one.id, "depends_on", new.id, caller, "the hose was moved", old.id)
+    assert done.outcome == ("updated",)
+    links = {(known.type, known.to, known.reason) for known in _facts(vault)[one.id].links}
+    assert links == {
+        ("depends_on", kept.id, None),
+        ("depends_on", new.id, "the hose was moved"),
+        ("supports", old.id, None),
+        ("supports", new.id, None),
+    }
+    told = vault.git.run("log", "-1", "--format=%B").decode()
+    assert f"{one.id} depends_on {new.id}, not {old.id} (because: the hose was moved)" in " ".join(told.split())
+    # Where both links are there already, the former one goes.
+    assert link(vault, one.id, "depends_on", new.id, caller, None, kept.id).outcome == ("updated",)
+    assert [known.to for known in _facts(vault)[one.id].links if known.type == "depends_on"] == [new.id]
+    assert link(vault, one.id, "depends_on", new.id, caller, None, new.id).outcome == ("noop",)
+
+
 def test_unknown_and_ambiguous_ids(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, "One")
     _keep(vault, caller, "Two")

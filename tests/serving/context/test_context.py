@@ -142,6 +142,17 @@ def test_days_that_the_question_names_are_told_in_their_order(vault: Vault, call
     assert "In the days asked about" not in context(vault, caller, 4000, "what happened to the trip?").text
 
 
+def test_days_of_one_entity_and_of_a_past_state_tell_facts_and_no_messages(vault: Vault, caller: Caller) -> None:
+    """A message is of no entity, and a past state is one of facts."""
+    _keep(vault, caller, {"fact": "The mast was painted", "valid_from": "2026-05-07", "entity": "projects/boat"})
+    ingest(vault, [Message(1, "user", "The mast looks good.", "2026-05-07T10:00:00Z", "Jane")], caller, "chat")
+    question = "what happened on 2026-05-07?"
+    for entity, as_of, has_message in ((None, None, True), ("projects/boat", None, False), (None, "2026-06-01", False)):
+        text = context(vault, caller, 1000, question, entity, as_of).text
+        told = text.split("## In the days asked about\n")[1]
+        assert "The mast was painted" in told and ("The mast looks good" in text) is has_message, (entity, as_of)
+
+
 def test_a_budget_too_small_for_the_frame_is_refused(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, "A fact")
     with pytest.raises(InvalidInput, match="too small"):
