@@ -11,9 +11,30 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import kind_of, title_of
 
 PERSON = "person"
+# A possessive in a question names whom it asks about, and one that begins a statement whom that is about.
+_OWNER = re.compile(r"\b([^\W\d_][\w-]*)['’]s\b")
 _ASKING = ("user", "the user")
 _WORD = re.compile(r"[^\W_]+")
 Key = TypeVar("Key")
+
+
+def owners_asked(question: str) -> frozenset[str]:
+    """Return the names that have a possessive in a question, in lower case."""
+    return frozenset(filter(None, map(_owner, _OWNER.findall(question))))
+
+
+def belongs_to(text: str, place: str = "") -> str:
+    """Return the name of whom a text is about by its first words or its entity, in lower case, or an empty text."""
+    owner = _OWNER.match(text)
+    if owner is not None and _owner(owner[1]):
+        return _owner(owner[1])
+    return _normal_title(place) if place and kind_of(place) == PERSON else ""
+
+
+def _owner(word: str) -> str:
+    """Return a name in lower case; an empty text for a word such as that of "That's"."""
+    lowered = word.lower()
+    return lowered if word[0].isupper() and lowered not in STOPWORDS and lowered not in COMMON_WORDS else ""
 
 
 class FactPlace(NamedTuple):

@@ -46,12 +46,12 @@ class EventResults(NamedTuple):
 
 class _Held(NamedTuple):
     """Which words of a question hits have: the words, the rows of the texts with each, and how much a word counts for
-    a hit, given these rows. `names` are the words that only name somebody or something."""
+    a hit, given these rows."""
 
     words: AskedWords
     rows: Sequence[Collection[int]]
     share: Callable[[Collection[int], int], float]
-    names: frozenset[str]
+    question: QuestionWords
 
     @classmethod
     def of(cls, words: QuestionWords, share: Callable[[Collection[int], int], float]) -> "_Held":
@@ -62,7 +62,7 @@ class _Held(NamedTuple):
             {piece // SPREAD if piece >= 0 else -(-piece // SPREAD) for piece in words.said[word.word]}
             for word in asked
         ]
-        return cls(asked, rows, share, words.names)
+        return cls(asked, rows, share, words)
 
     def around(self, n: int) -> float:
         """Return which part of the words a hit has, with those beside an event as much as in ranking."""
@@ -75,12 +75,13 @@ class _Held(NamedTuple):
         parts = zip(self.words, self.rows, strict=True)
         return share_of(self.words, [word for word, rows in parts if self.share(rows, n) == 1.0])
 
-    def only_named(self, n: int, close: ChannelHits) -> bool:
-        """Return whether a hit has nothing of the question but a name."""
-        if not self.names or meaning_share(close.scores.get(n, 0.0)) > 0:
+    def only_named(self, n: int, text: str, close: ChannelHits) -> bool:
+        """Return whether a hit has nothing of the question but a name, or says it of somebody else."""
+        names, whose = self.question.names, self.question.whose
+        if not whose or (names and meaning_share(close.scores.get(n, 0.0)) > 0):
             return False
-        parts = zip(self.words, self.rows, strict=True)
-        return not any(self.share(rows, n) for word, rows in parts if word.word not in self.names)
+        near = {word.word for word, rows in zip(self.words, self.rows, strict=True) if self.share(rows, n)}
+        return (bool(names) and near <= names) or (whose.isdisjoint(near) and self.question.of_another(text))
 
 
 def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords) -> EventResults:
@@ -143,7 +144,12 @@ def _heard(
         best = _with_equals(ranked, strength, margin)
         found = read_events(index, best)
         heard = [
-            EventHit(found[n], *_scored(ranked, n, strength), share=held.own(n), only_named=held.only_named(n, close))
+            EventHit(
+                found[n],
+                *_scored(ranked, n, strength),
+                share=held.own(n),
+                only_named=held.only_named(n, found[n].text, close),
+            )
             for n in best
             if n in found
             and is_visible_to(found[n], wanted.owners, wanted.reach)
@@ -183,7 +189,7 @@ def _noted(
         best = _with_equals(ranked, strength, margin)
         found = read_note_lines(index, best)
         noted = [
-            NoteHit(*found[n], *_scored(ranked, n, strength), held.own(n), held.only_named(n, close))
+            NoteHit(*found[n], *_scored(ranked, n, strength), held.own(n), held.only_named(n, found[n].text, close))
             for n in best
             if wanted(found[n])
         ]

@@ -30,6 +30,7 @@ from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, asks_former, search_words, time_asked
+from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
@@ -37,7 +38,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, owner_of
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.records.layout import CATALOG
-from clawmem.model.search.named import PERSON, name_words
+from clawmem.model.search.named import PERSON, belongs_to, name_words, owners_asked
 from clawmem.model.search.ranking import (
     NAME_ONLY,
     AskedOf,
@@ -76,6 +77,8 @@ _SAID_NEAR = 0.9  # part of that for what was said or noted
 ANSWER_SCORE = 0.22
 _ENOUGH_WORDS = 2.0
 _NEAREST = 3
+# What is known of a person may answer in other words: where it is little, so many of these facts are always shown.
+_FEW_KNOWN, _KNOWN_SHOWN = 5, 2
 # A fact is judged by its own few words, an event also by those around it: for facts, this part of the limit counts.
 FACT_PART = NAME_ONLY / LEAST_SCORE
 
@@ -104,17 +107,29 @@ WORDS_ONLY = ChannelHits({}, False, "only words are searched")
 
 class QuestionWords(NamedTuple):
     """The words of a question: each with how telling it is, those that only name somebody or something, the entities
-    that are named, each with that name, and the BM25 scores of the pieces of events and notes with each word."""
+    that are named, each with that name, the BM25 scores of the pieces of events and notes with each word, and the names
+    of whom or what it asks about."""
 
     asked: AskedWords
     names: frozenset[str]
     called: Mapping[str, str]
     said: Mapping[str, Mapping[int, float]] = {}
+    whose: frozenset[str] = frozenset()
 
     @property
     def answer_score(self) -> float:
         """The score that says that a hit may answer the question."""
         return min(ANSWER_SCORE, _ENOUGH_WORDS / max(len(self.asked), 1))
+
+    def of_another(self, text: str, place: str = "", near: str = "") -> bool:
+        """Return whether a text says something of somebody whom neither the question nor the text `near` names, and
+        does not name whom the question asks about."""
+        if not self.whose:
+            return False
+        whose = belongs_to(text, place)
+        if not whose or not self.whose.isdisjoint((*whose.split(), *search_words(text))):
+            return False
+        return all(whose != word.word for word in self.asked) and whose not in near
 
 
 def question_words(index: Index, question: str, with_talk: bool) -> QuestionWords:
@@ -131,7 +146,8 @@ def question_words(index: Index, question: str, with_talk: bool) -> QuestionWord
     people += [name for entity, name in called.items() if kind_of(entity) == PERSON]
     counts = {word: len(scores) for word, scores in said.items()}
     asked = weigh_words(index, words, counts, texts, " ".join(people))
-    return QuestionWords(asked, name_words(words, people), called, said)
+    names = name_words(words, people)
+    return QuestionWords(asked, names, called, said, names | owners_asked(question))
 
 
 class _ChannelAnswers(NamedTuple):
@@ -234,9 +250,14 @@ def _one_ranking(
 
     every = in_one_order(result, asked.caller.agent, sources)
     strong = _strong(every, asked, words.answer_score)
+    known = [one for one in every if _is_known_of(one, words.names)]
+    known = known[:_KNOWN_SHOWN] if asked.least and len(known) <= _FEW_KNOWN else []
+    if strong and known:
+        strong = [one for one in strong if one not in known]
+        strong[max(asked.limit - len(known), 1) :] = known
     best = with_falling_scores(strong[: asked.limit])
     return result._replace(
-        nearest=() if strong else tuple(every[:_NEAREST]),
+        nearest=() if strong else tuple([*known, *(one for one in every if one not in known)][:_NEAREST]),
         found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)),
         heard=tuple(one.hit for one in best if isinstance(one.hit, EventHit)),
         noted=tuple(one.hit for one in best if isinstance(one.hit, NoteHit)),
@@ -302,6 +323,12 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, answer_score: float)
     ]
 
 
+def _is_known_of(one: RecallHit, names: Collection[str]) -> bool:
+    """Return whether a hit is a fact about a person whom the question names, whatever else the question asks."""
+    hit = one.hit
+    return isinstance(hit, FactHit) and hit.only_named and not set(search_words(hit.fact.fact)).isdisjoint(names)
+
+
 def _part(one: RecallHit) -> float:
     return FACT_PART if one.kind == FACTS else 1.0
 
@@ -334,6 +361,9 @@ def best_rows(
     """
     answers = _facts(vault, index, asked, words, counted)
     strong = [(n, one) for n, _, one in answers.best if one.score >= LEAST_SCORE * FACT_PART]
+    if words.whose:
+        others = _of_others(facts_in_rows(index, [n for n, _ in strong]), words)
+        strong = [(n, one) for n, one in strong if n not in others]
     enough = words.answer_score * FACT_PART
     answered = any(one.score >= enough and not _only_named(one, answers.had.get(n, ()), words) for n, one in strong)
     return [(n, one.score) for n, one in strong], answered, answers.earlier
@@ -489,6 +519,7 @@ def _whole(
 ) -> tuple[FactHit, ...]:
     numbers = [n for n, _, _ in answers.best]
     placed, tokens = facts_in_rows(index, numbers), fact_token_counts(index, numbers)
+    others = _of_others(placed, words) if words.whose else ()
     return tuple(
         FactHit(
             add_accesses(placed[n].fact, counted),
@@ -499,10 +530,17 @@ def _whole(
             *tokens[n],
             one.prior,
             share_of(words.asked, answers.had.get(n, ())),
-            _only_named(one, answers.had.get(n, ()), words),
+            n in others or _only_named(one, answers.had.get(n, ()), words),
         )
         for n, tier, one in answers.best
     )
+
+
+def _of_others(placed: Mapping[int, PlacedFact], words: QuestionWords) -> set[int]:
+    """Return which of some facts say something of others than the question asks about, and whom no fact about these
+    names."""
+    near = " ".join(normal(one.fact.fact) for one in placed.values() if words.whose & set(search_words(one.fact.fact)))
+    return {n for n, one in placed.items() if words.of_another(one.fact.fact, one.entity, near)}
 
 
 def _only_named(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords) -> bool:

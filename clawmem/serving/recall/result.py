@@ -16,7 +16,8 @@ class FactHit(NamedTuple):
 
     `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its
     line in a context: an exact count if `exact`, else an upper bound. `share` is the part of the question's words that
-    the fact has itself, and `only_named` says that it has nothing of the question but a name; so it is of all hits.
+    the fact has itself, and `only_named` says that it has nothing of the question but a name, or says it of somebody
+    else; so it is of all hits.
     """
 
     fact: Fact

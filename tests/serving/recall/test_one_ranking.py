@@ -20,6 +20,7 @@ from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
+from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, recall
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, RecallHit, RecallResult
 from clawmem.vault.exchange.create import create_vault
@@ -357,3 +358,31 @@ def test_a_reason_is_searched_and_told_with_its_fact(clawmem: Callable[..., Any]
     for question in ("why R2 instead of S3?", "egress costs"):
         assert "because egress costs" in clawmem("recall", question).out
         assert clawmem("context", question).out.count("because egress costs") == 1
+
+
+def test_what_is_known_of_a_person_is_shown_where_it_is_little(vault: Vault, caller: Caller) -> None:
+    say(vault, caller, *(("Mara", f"Priya, eat my share of dish {number}") for number in range(12)))
+    say(vault, caller, ("Priya", "See you at lunch."))
+    keep(vault, caller, "Priya is vegan.")
+    asked = ask(vault, caller, "What does Priya eat?", least=LEAST_SCORE)
+    assert len(asked.ranking) == 10
+    assert text(asked.ranking[-1]) == "Priya is vegan."
+    nothing = ask(vault, caller, "What is the blood group of Priya?", least=LEAST_SCORE)
+    assert nothing.ranking == ()
+    assert text(nothing.nearest[0]) == "Priya is vegan."
+
+
+def test_what_holds_of_somebody_else_is_no_answer(vault: Vault, caller: Caller) -> None:
+    say(vault, caller, ("Henrik", "I will be late today."), ("Priya", "That's fine."))
+    keep(vault, caller, "Priya's phone number is 0176 5551234.")
+    nothing = ask(vault, caller, "What is Henrik's phone number?", least=LEAST_SCORE)
+    assert nothing.ranking == ()
+    assert "Priya's phone number" in text(nothing.nearest[0])
+    assert text(ask(vault, caller, "What is Priya's phone number?", least=LEAST_SCORE).ranking[0]).startswith("Priya's")
+    served = context(vault, caller, 1000, "What is Henrik's phone number?")
+    assert "0176" not in served.text
+    keep(vault, caller, "Lotte is Henrik's sister.")
+    keep(vault, caller, "Lotte's sister plays the cello.")
+    linked = ask(vault, caller, "Who is the sister of Henrik's sister?", least=LEAST_SCORE)
+    assert "Lotte's sister plays the cello." in [text(one) for one in linked.ranking]
+    assert not any(one.hit.only_named for one in linked.ranking if "Lotte" in text(one))
