@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.safety.recalled_text import mask_recalled
 
 START, PROMPT, COMPACT, END = "start", "prompt", "compact", "end"
 """What happens: a session begins or goes on after a compaction, a person asks, the conversation is about to be
@@ -79,10 +80,12 @@ def read_call(data: bytes) -> HookCall:
     session = given.get("session_id") or given.get("conversation_id")
     # The transcript of a sub-agent stands beside that of its session.
     transcript = given.get("agent_transcript_path") or given.get("transcript_path")
-    return HookCall(
-        _text(session), _text(folder), _text(transcript),
-        (_text(given.get("prompt")) or "")[:_MOST_ASKED], _text(given.get("source")) or "",
-    )  # fmt: skip
+    prompt = _text(given.get("prompt")) or ""
+    if "<" in prompt:
+        # Gemini CLI puts what a hook gave before the words of the person.
+        prompt = mask_recalled(prompt).strip()
+    source = _text(given.get("source")) or ""
+    return HookCall(_text(session), _text(folder), _text(transcript), prompt[:_MOST_ASKED], source)
 
 
 def printed(harness: str, event: str, text: str) -> str:

@@ -18,7 +18,7 @@ from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, SessionRecord
+from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, UNREPORTED, SessionRecord
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in
@@ -72,11 +72,14 @@ def _rename_hint(vault: Vault, project: str | None, namesake: str, facts: int) -
 
 
 def last_sessions(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[SessionRecord]:
-    """Return the last ended sessions in a scope that have a summary, newest first."""
-    ended = [one for one in sessions if one.summary and one.ended and one.id != running]
+    """Return the last ended sessions in a scope whose agents left a summary, newest first.
+
+    What was asked last in another session is in its messages, where it is marked if it no longer holds."""
     projects = reach.projects() or (None,)
-    same = [one for one in ended if one.workflow == reach.workflow and one.project in projects]
-    return sorted(same, key=lambda one: one.ended or "", reverse=True)[:_MOST_EARLIER]
+    left = [session for session in sessions if session.summary and not session.summary.startswith(UNREPORTED)
+            and session.ended and session.id != running and session.workflow == reach.workflow
+            and session.project in projects]  # fmt: skip
+    return sorted(left, key=lambda session: session.ended or "", reverse=True)[:_MOST_EARLIER]
 
 
 def earlier_part(sessions: Iterable[SessionRecord], fields: Sequence[str] = ("summary", "watch for", "warning")) -> str:

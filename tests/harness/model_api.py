@@ -49,6 +49,12 @@ class ModelApi:
         """Everything that reached the model, as JSON."""
         return json.dumps(list(self.requests), ensure_ascii=False)
 
+    def given_lines(self) -> list[str]:
+        """The lines of all that reached the model of an agent, and not a reader."""
+        texts = [list(texts_in(request["body"])) for request in self.requests]
+        return [line for request in texts if READING not in "".join(request) for text in request
+                for line in text.splitlines()]  # fmt: skip
+
     def call(self, body: dict[str, Any]) -> bool:
         """Whether the answer calls the tool: once in a conversation, and only where the tool is offered."""
         text = json.dumps(body)

@@ -16,6 +16,10 @@ def test_what_a_harness_says() -> None:
     assert read_call(json.dumps(CLAUDE).encode()) == HookCall("s1", "/srv/site", "/t.jsonl", "Count.")
     cursor = {"conversation_id": "c1", "workspace_roots": ["/srv/site"], "hook_event_name": "sessionStart"}
     assert read_call(json.dumps(cursor).encode()) == HookCall("c1", "/srv/site")
+    # Gemini CLI puts before the prompt what hooks gave at the start, and it may be long.
+    known = "- The boat is built with gcc.\n" * 200
+    prompt = f"<hook_context>&lt;clawmem-context&gt;\n{known}&lt;/clawmem-context&gt;</hook_context>\n\nWhich compiler?"
+    assert read_call(json.dumps({"prompt": prompt}).encode()).prompt == "Which compiler?"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.parsing import Yaml, json_object
 
 OPEN, ENDED, ABANDONED, REVOKED = "open", "ended", "abandoned", "revoked"
+UNREPORTED = "Ended by its program, without a report"
+"""How the summary of a session begins that its agent did not end."""
 STATES = (OPEN, ENDED, ABANDONED, REVOKED)
 """`revoked`: a person withdrew what came from it; its summary and notes are kept, and neither served nor digested."""
 PREFIX = "ses_"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clawmem.errors import ClawmemError
 from clawmem.model.language.text import one_line
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.session import OPEN
+from clawmem.model.records.session import OPEN, UNREPORTED
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.end import end_session
 from clawmem.work.sessions.records import find_session
@@ -24,9 +24,9 @@ def end_unattended(vault: Vault, caller: Caller, session: str, asked: str) -> bo
     if record.state != OPEN:
         return False
     last = one_line(asked)[:_ASKED_CHARACTERS]
-    summary = f'Ended by its program, without a report. Asked last: "{last}"' if last else ""
+    summary = f'{UNREPORTED}. Asked last: "{last}"' if last else ""
     document = {
-        "summary": summary or "Ended by its program, without a report; nothing was asked.",
+        "summary": summary or f"{UNREPORTED}; nothing was asked.",
         "reflection": {"learned": [], "watch_for": []},
     }
     end_session(vault, caller, document, session)

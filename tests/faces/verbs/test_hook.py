@@ -185,7 +185,8 @@ def test_it_imports_only_what_it_needs(vault_root: Path, environment: dict[str, 
 
 def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_root: Path, project: Path) -> None:
     transcript = project / "t.jsonl"
-    transcript.write_text(json.dumps(HELLO) + "\n")
+    moved = {**HELLO, "message": {"role": "user", "content": "Move the boat build to clang."}}
+    transcript.write_text(json.dumps(moved) + "\n")
     say(clawmem, vault_root, "SessionStart", project, source="startup")
     for _ in range(300):
         if "claude-code-session" in marks(vault_root):
@@ -201,7 +202,8 @@ def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_
     assert session["state"] == "ended"
     assert "Move the boat build to clang." in session["summary"]
     other = say(clawmem, vault_root, "SessionStart", project, session_id="other")
-    assert "Move the boat build to clang." in context(other)
+    assert context(other).count("Move the boat build to clang.") == 1
+    assert "Ended by its program" not in context(other)
 
 
 def test_another_project_sees_nothing_of_it(clawmem: Command, vault_root: Path, project: Path, tmp_path: Path) -> None:
