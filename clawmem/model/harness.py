@@ -44,7 +44,6 @@ HANDED_IN = {"openclaw": "openclaw-trajectory"}
 """The formats of conversations that a harness hands in by `clawmem ingest`, because it has no event for their end."""
 PLAIN = {one: one for one in (START, PROMPT, COMPACT, END)}
 """The names of events for a program of one's own; its hooks print plain text."""
-_MOST_ASKED = 2000
 
 
 class HookCall(NamedTuple):
@@ -82,10 +81,9 @@ def read_call(data: bytes) -> HookCall:
     transcript = given.get("agent_transcript_path") or given.get("transcript_path")
     prompt = _text(given.get("prompt")) or ""
     if "<" in prompt:
-        # Gemini CLI puts what a hook gave before the words of the person.
-        prompt = mask_recalled(prompt).strip()
+        prompt = mask_recalled(prompt).strip()  # Gemini CLI puts what a hook gave before the words of the person
     source = _text(given.get("source")) or ""
-    return HookCall(_text(session), _text(folder), _text(transcript), prompt[:_MOST_ASKED], source)
+    return HookCall(_text(session), _text(folder), _text(transcript), prompt[:2000], source)
 
 
 def printed(harness: str, event: str, text: str) -> str:

@@ -83,7 +83,7 @@ def _counted(
 def _weeks(vault: Vault, now: datetime, count: int, known: KnownWeeks) -> Iterator[Week]:
     monday = now.date() - timedelta(days=now.weekday())
     days = [monday - timedelta(weeks=back) for back in range(count - 1, -2, -1)]
-    commits = [_commit_before(vault, day) for day in days]
+    commits = [last_commit_at(vault, f"{(day - timedelta(days=1)).isoformat()}T23:59:59Z") for day in days]
     for begins, start, end in zip(days, commits, commits[1:], strict=False):
         changes = WeekChanges()
         if end is not None and end != start:
@@ -91,11 +91,6 @@ def _weeks(vault: Vault, now: datetime, count: int, known: KnownWeeks) -> Iterat
                 known[start, end] = _changes(vault, start, end)
             changes = known[start, end]
         yield Week(begins.isoformat(), changes, _cents(vault, begins))
-
-
-def _commit_before(vault: Vault, day: date) -> str | None:
-    """Return the last commit before a day begins (UTC), or None."""
-    return last_commit_at(vault, f"{(day - timedelta(days=1)).isoformat()}T23:59:59Z")
 
 
 def _changes(vault: Vault, start: str | None, end: str) -> WeekChanges:

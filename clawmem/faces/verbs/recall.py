@@ -258,14 +258,9 @@ def _channel_data(one: ChannelReport) -> dict[str, Any]:
 def _texts(made: Callable[[], Brief | ContextResult]) -> dict[str, Any]:
     """The text for a prompt, and the same under the name that other callers know; made where it is printed."""
     return {
-        "context": lambda: _context_data(made()),
+        "context": lambda: {key: value for key, value in context_data(made()).items() if key != "facts"},
         "llm_context": lambda: {"text": made().text, "token_count": made().tokens},
     }
-
-
-def _context_data(done: Brief | ContextResult) -> dict[str, Any]:
-    """The text; the facts in it are among the records."""
-    return {key: value for key, value in context_data(done).items() if key != "facts"}
 
 
 def _id(one: RecallHit) -> str:

@@ -145,7 +145,7 @@ def _from_records(
     for record in records:
         events = [record] if isinstance(record, SkippedLine) else list(chosen.read(record.line, record.value, thread))
         unknown = any(isinstance(event, SkippedLine) for event in events)
-        unknown = unknown or (not events and not _fits(chosen, record))
+        unknown = unknown or (not events and not (isinstance(record, JsonRecord) and chosen.fits(record.value)))
         recognised = recognised or not unknown or len(events) > 1
         refused = refused or unknown
         yield from events
@@ -153,10 +153,6 @@ def _from_records(
         yield from chosen.finish(thread)
     if refused and not recognised:
         raise _unrecognised(name)
-
-
-def _fits(chosen: TranscriptFormat, record: JsonRecord | SkippedLine) -> bool:
-    return isinstance(record, JsonRecord) and chosen.fits(record.value)
 
 
 def _is_json_lines(head: bytes) -> bool:

@@ -69,7 +69,7 @@ def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[Scop
     first = set(scoped_rows(on.source, wanted, _MOST, least=_ALWAYS if words else 0.0))
     found = _read(on, wish, first | kept, shares, 1)
     if words:
-        found = [one for one in found if one.n in kept or _always(one.placed.fact)]
+        found = [one for one in found if one.n in kept or (one.placed.fact.importance or 0.0) >= _ALWAYS]
         found = _further(on, wish, found, shares)
     found = _with_staleness(vault, on, wish, [one for one in found if one.section != frame.GUARDRAILS])
     ranked = sorted(found, key=lambda one: (-one.factors.score, one.placed.fact.id))
@@ -167,10 +167,6 @@ def _scored(n: int, placed: PlacedFact, wish: ContextRequest, match: float, at_p
 def _section(fact: Fact) -> str:
     named = {GUARDRAIL: frame.GUARDRAILS, LESSON: frame.LESSONS, DECISION: frame.PRECEDENTS}
     return named.get(fact.category, frame.SCOPED)
-
-
-def _always(fact: Fact) -> bool:
-    return (fact.importance or 0.0) >= _ALWAYS
 
 
 def _with_staleness(

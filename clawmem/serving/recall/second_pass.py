@@ -33,7 +33,7 @@ def links_channel(
         for name in filter(None, (fact.object, fact.subject)):
             asked = predicate_channel(index, f"{question} {normal(name)}", catalog, wanted)
             _raise(scores, asked.scores, ANSWERS * near)
-            _raise(scores, _about(index, name, wanted), BESIDE * near)
+            _raise(scores, passing_rows(index, newest_rows_about(index, name, MOST_LINKED), wanted), BESIDE * near)
         _raise(scores, _joined(index, fact.id, wanted), LINKED * near)
     for n in best[:BEST_FACTS]:
         scores.pop(n, None)
@@ -51,7 +51,3 @@ def _raise(scores: dict[int, float], found: Iterable[int], worth: float) -> None
 def _joined(index: Index, fact_id: str, wanted: FactFilter) -> set[int]:
     others = [edge.target for edge in edges_at(index, fact_id, wanted) if is_fact(edge.target)][:MOST_LINKED]
     return rows_of(index, others)
-
-
-def _about(index: Index, name: str, wanted: FactFilter) -> set[int]:
-    return passing_rows(index, newest_rows_about(index, name, MOST_LINKED), wanted)

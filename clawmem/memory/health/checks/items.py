@@ -53,7 +53,7 @@ def _salvaged(path: str, data: bytes, why: Unreadable | None) -> ItemsContent:
     if why is None:
         # Both sides of the conflict hold the same facts: one of each will do until a person has chosen.
         problems, facts = [], list({fact.id: (number, fact) for number, fact in reversed(facts)}.values())
-    elif not facts or (not problems and not _doubled(facts)):
+    elif not facts or (not problems and len({fact.id for _, fact in facts}) == len(facts)):
         problems = [_unreadable(path, why.line, str(why).partition(" cannot be read: ")[2].rstrip("."))]
     return ItemsContent(tuple(facts), tuple(problems), False, "\n".join(unread))
 
@@ -69,10 +69,6 @@ def _unreadable(path: str, line: int | None, why: str) -> HealthProblem:
     return HealthProblem(ERROR, "items", path, line, f"The fact cannot be read: {why}.")
 
 
-def _doubled(facts: list[tuple[int, Fact]]) -> bool:
-    return len({fact.id for _, fact in facts}) < len(facts)
-
-
 def _form_problems(path: str, data: bytes, facts: tuple[tuple[int, Fact], ...]) -> Iterator[HealthProblem]:
     """The form that a line-wise diff needs: a valid array, one fact a line, canonical keys in order."""
     if data == render_items(fact for _, fact in facts):
@@ -82,7 +78,7 @@ def _form_problems(path: str, data: bytes, facts: tuple[tuple[int, Fact], ...]) 
         severity = WARNING if _valid_json(data) else ERROR
         yield HealthProblem(severity, "items-form", path, None, f"The file is not in its normal form, and {lost}.")
         return
-    if _valid_array(data):
+    if _valid_json(data) and data.lstrip().startswith(b"["):
         message = "The file is not in its normal form: one fact a line, canonical keys."
         yield HealthProblem(WARNING, "items-form", path, None, message, fixable=True)
     else:
@@ -127,10 +123,6 @@ def _all_records(text: str, hook: Any) -> list[dict[str, Any]] | None:
     if isinstance(whole, dict) and len(whole) == 1:
         whole = next(iter(whole.values()))
     return whole if isinstance(whole, list) else None
-
-
-def _valid_array(data: bytes) -> bool:
-    return _valid_json(data) and data.lstrip().startswith(b"[")
 
 
 def _valid_json(data: bytes) -> bool:

@@ -66,7 +66,7 @@ def supersede_all(facts: Facts, winner: Fact, losers: Iterable[Fact], why: str) 
     losers = list(losers)
     for loser in losers:
         replace_fact(facts, superseded(facts[loser.id].fact, winner))
-    links = tuple(FactLink("supersedes", one.id, why, _later(one, winner)) for one in losers)
+    links = tuple(FactLink("supersedes", one.id, why, max(one.timestamp, winner.timestamp)) for one in losers)
     replace_fact(facts, winner._replace(links=merge_links((), winner.links, links)))
 
 
@@ -99,10 +99,6 @@ def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...],
     if is_low_trust(winner.trust) and not all(is_low_trust(one.trust) for one in standing):
         return None
     return winner
-
-
-def _later(one: Fact, other: Fact) -> str:
-    return max(one.timestamp, other.timestamp)
 
 
 def conflict_proposal(conflict: MergeConflict, facts: Mapping[str, FiledFact]) -> Proposal | None:
