@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, ModelFailed
+from clawmem.errors import ClawmemError
 from clawmem.heartbeat.step import StepContext
-from clawmem.learning.learn import LearnResult
-from clawmem.learning.promotion.promote import PromoteResult, promote
-from clawmem.llm.choice import Model
+from clawmem.learning.promotion.promote import PromoteResult, joined_results, promote
 from clawmem.model.lifecycle.week import days_after, night_of
 
 MAX_NIGHTS = 7
@@ -17,7 +15,7 @@ MAX_NIGHTS = 7
 
 
 class PromotedNights(NamedTuple):
-    """The promotion result for each night that was due, and the nights that failed."""
+    """The promotion result for each night that was due, with what a reader judged, and the nights that failed."""
 
     nights: tuple[PromoteResult, ...]
     failed: tuple[tuple[str | None, ClawmemError], ...]
@@ -31,37 +29,17 @@ def nights_due(run: StepContext) -> Sequence[str]:
     return days_after(run.last.promoted, night_of(run.caller.now, hour), MAX_NIGHTS)
 
 
-def promote_nights(run: StepContext) -> PromotedNights:
-    """Promote each day that is due. After a model failure the remaining days are judged by rules; a night's model cost
-    is deducted from the limits of the next."""
-    model = _judge_left(run.judge, run.results.get("learn"))
+def promote_nights(run: StepContext, judged: Sequence[PromoteResult]) -> PromotedNights:
+    """Promote each day that is due by the rules, after what a reader has `judged`."""
     done: list[PromoteResult] = []
     failed: list[tuple[str | None, ClawmemError]] = []
-    for day in nights_due(run):
+    days = nights_due(run)
+    for day in sorted({*days, *(one.on for one in judged)}):
+        results = [one for one in judged if one.on == day]
         try:
-            night = promote(run.vault, run.caller, day, run.dry_run, model)
+            results += [promote(run.vault, run.caller, day, run.dry_run)] if day in days else []
         except ClawmemError as problem:
             failed.append((None, problem))
-            continue
-        done.append(night)
-        failed += [("model", night.problem)] if night.problem else []
-        model = None if night.problem else _deduct(model, night.run, "cents", "milliseconds")
+        done += [joined_results(results)] if results else []
     commits = tuple(night.commit for night in done if night.commit)
     return PromotedNights(tuple(done), tuple(failed), commits, tuple(one for night in done for one in night.notices))
-
-
-def _judge_left(model: Model | None, learned: LearnResult | None) -> Model | None:
-    """Return the model with the budget left after learning, or None if learning could not use the same one."""
-    if model is None or learned is None:
-        return None
-    read = learned.extraction
-    failed = isinstance(read.problem, ModelFailed) or (read.model is not None and read.by_rules)
-    return None if failed and read.model == model.name else _deduct(model, read.run, "cents")
-
-
-def _deduct(model: Model | None, spent: Mapping[str, Any] | None, *kinds: str) -> Model | None:
-    """Return the model with its limits reduced by what a run spent."""
-    if model is None or spent is None:
-        return model
-    left = {kind: max(0, getattr(model.limits, kind) - spent.get(kind, 0)) for kind in kinds}
-    return model._replace(limits=model.limits._replace(**left))

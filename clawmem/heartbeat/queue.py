@@ -6,44 +6,58 @@ cold facts to join. The same answer twice changes nothing: a task that was answe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed, NotFound
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
 from clawmem.learning.by_model.answers import answer_in
-from clawmem.learning.by_model.extraction import ledger_paths
+from clawmem.learning.by_model.extraction import RULES, ledger_paths
+from clawmem.learning.by_model.telemetry import (
+    add_event,
+    answering_event,
+    is_worth_recording,
+    model_run,
+    model_runs,
+    spent_in,
+)
 from clawmem.learning.learn import learn
 from clawmem.learning.pending import DEFAULT_TOKENS, held_with_others, pending, waiting_count
-from clawmem.learning.promotion.promote import apply_promotion, promotion_tasks
+from clawmem.learning.promotion.promote import PromoteResult, apply_promotion, promotion_tasks
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
-from clawmem.llm.budget import Account, Spent
+from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
-from clawmem.llm.tasks import ModelTask, answer_by_model, open_account
+from clawmem.llm.tasks import ModelTask, UnusableAnswer, answer_by_model, open_account
+from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.model_run import runs_in
 from clawmem.vault.state.reading_state import MOST_APPLIED, keep_reading_state, read_reading_state
-from clawmem.vault.state.spending import record_spending, spent_on
+from clawmem.vault.state.spending import spent_on
 from clawmem.vault.vault import Vault
-from clawmem.work.condense import apply_condensing, condensing_tasks
-from clawmem.work.digestion.digest import apply_digestion, digestion_tasks
+from clawmem.work.condense import CondenseResult, apply_condensing, condensing_tasks
+from clawmem.work.digestion.digest import DigestResult, apply_digestion, digestion_tasks
 
 _HINT = "`clawmem learn pending` shows what waits."
-READ = "read"
+READ, PROMOTE = "read", "promote"
 
 
 class QueueKind(NamedTuple):
     """A kind of task beside reading: its name, what it is for, its tasks that wait, and what applies an answer.
 
-    `apply` gets the key of a task and the answer to it. It returns what it did as lines, or None if no such task waits.
+    `apply` gets the key of a task and the answer to it. It returns what it did, or None if no such task waits, and
+    `lines` says what that is.
     """
 
     name: str
     says: str
     tasks: Callable[[Vault, Caller], Iterable[ModelTask]]
-    apply: Callable[[Vault, Caller, str, Mapping[str, Any]], list[str] | None]
+    apply: Callable[..., Any]
+    lines: Callable[[Any], list[str]]
 
 
 class QueueTask(NamedTuple):
@@ -79,58 +93,69 @@ class QueueCounts(NamedTuple):
 
 
 class QueueRun(NamedTuple):
-    """What a program did with the queue: the answers it gave, what it spent, and why it stopped early, or None."""
+    """What a program did with the queue: the answers it gave, what it spent, why it stopped early, or None, what its
+    answers did by the kind of task, the records of the runs, notices and commits."""
 
-    answers: int
-    calls: int
-    tokens: int
-    cents: float
+    answers: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cents: float = 0.0
     problem: ClawmemError | None = None
+    results: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
+    records: tuple[Mapping[str, Any], ...] = ()
+    notices: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+
+    def of(self, kind: str) -> tuple[Any, ...]:
+        """Return what the answers to tasks of a kind did."""
+        return self.results.get(kind, ())
 
 
-def _digest(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> list[str] | None:
-    done = apply_digestion(vault, caller, key, answer)
-    if done is None:
-        return None
-    for problem in done.problems:
-        raise problem
-    counts = ((one.item.title, one.item.counts) for one in done.sources)
-    return [
-        f"digested {title}: {', '.join(f'{number} {name}' for name, number in rows.items())}" for title, rows in counts
-    ]
+def _digested(done: DigestResult) -> list[str]:
+    rows = ((one.item.title, one.item.counts) for one in done.sources)
+    return [f"digested {title}: {', '.join(f'{number} {name}' for name, number in row.items())}" for title, row in rows]
 
 
-def _promote(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> list[str] | None:
-    done = apply_promotion(vault, caller, key, answer)
-    if done is None:
-        return None
+def _promoted(done: PromoteResult) -> list[str]:
     kept = [f"promoted {one.candidate.fact.id} {one.candidate.fact.fact}  [{one.reason}]" for one in done.kept]
     left = len(done.verdicts) - len(done.kept)
     return [*kept, f"judged {counted(len(done.verdicts), 'fact')} of {done.on}: {left} not promoted", *done.notices]
 
 
-def _narrate(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> list[str] | None:
-    done = apply_narrating(vault, caller, key, answer)
-    return None if done is None else [*(f"wrote {page}" for page in done.pages), *done.notices]
-
-
-def _condense(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> list[str] | None:
-    done = apply_condensing(vault, caller, key, answer)
-    if done is None:
-        return None
+def _condensed(done: CondenseResult) -> list[str]:
     joined = [f"joined {counted(len(done.archived), 'fact')}: {one.fact.fact}" for one in done.facts]
     return joined or ["joined nothing; these facts are not asked about again"]
 
 
-QUEUE = (
-    QueueKind("digest", "texts to digest", lambda vault, caller: digestion_tasks(vault), _digest),
-    QueueKind("promote", "days of facts to judge and place",
-              lambda vault, caller: [one[1] for one in promotion_tasks(vault, caller).values()], _promote),
-    QueueKind("narrate", "days to tell",
-              lambda vault, caller: [one[1] for one in narrating_tasks(vault, caller).values()], _narrate),
-    QueueKind("condense", "groups of cold facts to join",
-              lambda vault, caller: condensing_tasks(vault, caller.now), _condense),
-)  # fmt: skip
+def digestion(only: str | None = None) -> QueueKind:
+    """Return the kind of the tasks about texts to digest, of all sources or of one."""
+    return QueueKind("digest", "texts to digest", lambda vault, caller: digestion_tasks(vault, only),
+                     apply_digestion, _digested)  # fmt: skip
+
+
+def promotion(*days: str) -> QueueKind:
+    """Return the kind of the tasks to judge and place the facts of these days, or of the last ones."""
+    return QueueKind(PROMOTE, "days of facts to judge and place",
+                     lambda vault, caller: [one[1] for one in promotion_tasks(vault, caller, days).values()],
+                     partial(apply_promotion, days=days), _promoted)  # fmt: skip
+
+
+def narration(*days: str) -> QueueKind:
+    """Return the kind of the tasks to tell these days, or the last ones."""
+    return QueueKind("narrate", "days to tell",
+                     lambda vault, caller: [one[1] for one in narrating_tasks(vault, caller, days).values()],
+                     partial(apply_narrating, days=days),
+                     lambda done: [*(f"wrote {page}" for page in done.pages), *done.notices])  # fmt: skip
+
+
+def condensation() -> QueueKind:
+    """Return the kind of the tasks to join cold facts."""
+    return QueueKind("condense", "groups of cold facts to join",
+                     lambda vault, caller: condensing_tasks(vault, caller.now),
+                     apply_condensing, _condensed)  # fmt: skip
+
+
+QUEUE = (digestion(), promotion(), narration(), condensation())
 
 
 def next_task(
@@ -179,11 +204,13 @@ def apply_task(vault: Vault, caller: Caller, text: str) -> QueueAnswer:
         return QueueAnswer(READ, apply_reading(vault, caller, answer, digest_of(text), Reader(by, f"learn/{by}")))
     if digest_of(text) in read_reading_state(vault).applied:
         return QueueAnswer(name, lines=("nothing changed: this answer was applied before",))
-    lines = kind.apply(vault, caller, key, answer)
-    if lines is None:
+    done = kind.apply(vault, caller, key, answer)
+    if done is None:
         raise NotFound(f"No task {one_line(key)[:40]} waits; it may have been answered before.", _HINT)
     _keep_applied(vault, key, digest_of(text))
-    return QueueAnswer(name, lines=tuple(lines))
+    for problem in getattr(done, "problems", ()):
+        raise problem
+    return QueueAnswer(name, lines=tuple(kind.lines(done)))
 
 
 def _keep_applied(vault: Vault, *names: str) -> None:
@@ -223,33 +250,90 @@ def run_queue(
     """
     wanted = frozenset(kinds) or frozenset((READ, *(one.name for one in QUEUE)))
     model = _within(model, calls, tokens)
-    answers = used = spent_tokens = 0
-    spent_cents, problem = 0.0, None
+    run = QueueRun()
     if READ in wanted:
         learned = learn(vault, caller, model=model)
-        run, problem = learned.extraction.run or {}, learned.extraction.problem
-        used, spent_cents = int(run.get("calls", 0)), float(run.get("cents", 0.0))
-        spent_tokens = int(run.get("prompt_tokens", 0)) + int(run.get("answer_tokens", 0))
-        answers = used
+        record = learned.extraction.run or {}
+        used = int(record.get("prompt_tokens", 0)) + int(record.get("answer_tokens", 0))
+        made = int(record.get("calls", 0))
+        run = QueueRun(made, made, used, float(record.get("cents", 0.0)), learned.extraction.problem)
+    rest = [one for one in QUEUE if one.name in wanted]
+    if run.problem or not rest:
+        return run
+    after = answer_tasks(vault, caller, _within(model, calls - run.calls, tokens - run.tokens), rest)
+    spent = (run.answers + after.answers, run.calls + after.calls, run.tokens + after.tokens, run.cents + after.cents)
+    return after._replace(answers=spent[0], calls=spent[1], tokens=spent[2], cents=spent[3])
+
+
+def answer_tasks(vault: Vault, caller: Caller, model: Model, kinds: Iterable[QueueKind]) -> QueueRun:
+    """Let a model answer the tasks of some kinds, within its limits, and record in the ledger what that cost.
+
+    A task whose answer cannot be used waits, and the next one is asked; after another failure all others wait.
+    """
     day = caller.now.strftime("%Y-%m-%d")
+    results: dict[str, tuple[Any, ...]] = {}
     account: Account | None = None
+    problem: ClawmemError | None = None
+    earlier = model_runs(vault.read, day)
     try:
-        for kind in (one for one in QUEUE if one.name in wanted and problem is None):
+        for kind in kinds:
             for task in _waiting(vault, caller, kind):
                 if account is None:
-                    left = _within(model, calls - used, tokens - spent_tokens)
-                    account = open_account(left, Spent(cents=spent_on(vault, day)))
-                kind.apply(vault, caller, task.key, answer_by_model(model, account, task))
+                    before = spent_in(earlier)
+                    account = open_account(model, before._replace(cents=before.cents + spent_on(vault, day)))
+                try:
+                    answer = answer_by_model(model, account, task)
+                except UnusableAnswer as unusable:
+                    problem = problem or unusable
+                    continue
+                act = partial(kind.apply, judge=model.name) if kind.name == PROMOTE else kind.apply
+                done = act(vault, caller, task.key, answer)
                 _keep_applied(vault, task.key)
-                answers += 1
-    except (BudgetSpent, ModelFailed, InvalidInput) as stopped:
+                results[kind.name] = (*results.get(kind.name, ()), *([done] if done else []))
+    except (BudgetSpent, ModelFailed) as stopped:
         problem = stopped
-    if account is not None:
-        record_spending(vault, day, account.spent.cents)
-        used += account.spent.calls
-        spent_tokens += account.spent.prompt_tokens + account.spent.answer_tokens
-        spent_cents += account.spent.cents
-    return QueueRun(answers, used, spent_tokens, spent_cents, problem)
+    if account is None:
+        return QueueRun(problem=problem)
+    return _recorded(vault, caller, model, account, results, problem, earlier)
+
+
+def _recorded(
+    vault: Vault,
+    caller: Caller,
+    model: Model,
+    account: Account,
+    results: Mapping[str, tuple[Any, ...]],
+    problem: ClawmemError | None,
+    earlier: Sequence[Mapping[str, Any]],
+) -> QueueRun:
+    """Return the run, with its record in the ledger where it cost or did anything new."""
+    spent, priced, answers = account.spent, account.prices is not None, sum(map(len, results.values()))
+    by_rules = isinstance(problem, ModelFailed) and model.fallback == RULES
+    outcome = RULES if by_rules else problem.code if problem else "done"
+    event = answering_event(
+        caller, model.name, spent, priced, outcome,
+        {kind: len(done) for kind, done in results.items()},
+    )  # fmt: skip
+    commits = [one.commit for done in results.values() for one in done if getattr(one, "commit", None)]
+    commits += [one for done in results.values() for result in done for one in getattr(result, "commits", ())]
+    if is_worth_recording(spent, outcome, [one for one in earlier if "answers" in one]):
+        with writing(vault, caller, "learn") as work:
+            told = subject_line("learn", "ledger", f"the model answered {counted(answers, 'task')}")
+            commits += work.commit([add_event(Change(told, {}, trailers("learn")), event, work.read)])
+    notices = [one for done in results.values() for result in done for one in getattr(result, "notices", ())]
+    if by_rules and problem:
+        notices.append(f"{problem.message} The rules do the rest, as llm.fallback says.")
+    if not priced and spent.calls:
+        notices.append(
+            f"The price of {model.name} is not known, so costs are not counted. Each answer has at most "
+            f"{account.limits.tokens:,} tokens (llm.max_tokens)."
+        )
+    records = tuple(filter(None, (model_run(event),))) if spent.calls or spent.cached else ()
+    problem = None if by_rules else problem
+    return QueueRun(
+        answers, spent.calls, spent.tokens, spent.cents, problem, results, records,
+        tuple(dict.fromkeys(notices)), tuple(dict.fromkeys(commits)),
+    )  # fmt: skip
 
 
 def _within(model: Model, calls: int, tokens: int) -> Model:

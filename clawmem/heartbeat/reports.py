@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clawmem.heartbeat.nights import PromotedNights
+from clawmem.heartbeat.queue import QueueRun
 from clawmem.heartbeat.step import Report, Reporter
 from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.learning.ingest import IngestResult
@@ -179,9 +180,14 @@ def _promote(done: PromotedNights | None, explain: bool) -> Report:
     for one in nights:
         lines += [f"promoted {counted(len(one.kept), 'fact')} of {one.on}"] if one.kept else []
         lines += map(promotion_line, one.verdicts if explain else [*one.kept, *one.waiting])
-        lines += [cost_line(one.run)] if one.run else []
     shown = [one for one in nights if explain or one.kept or one.waiting]
     return Report({"promoted": [promotion_data(one, explain) for one in shown]}, tuple(lines))
+
+
+def _queue(done: QueueRun | None, explain: bool) -> Report:
+    """Return what the answers of models to tasks of the queue cost."""
+    records = done.records if done else ()
+    return Report({"asked": [dict(one) for one in records]}, tuple(map(cost_line, records)))
 
 
 def _tacit(done: TacitResult | None, explain: bool) -> Report:
@@ -232,6 +238,7 @@ RELATE = Reporter({"related": [str]}, _relate)
 LEARN = Reporter({"learned": (LEARNED, None), "candidates?": [CANDIDATE]}, _learn)
 SETTLE = Reporter({"began": [str]}, _settle)
 FOLD = Reporter({"accesses": int, "restored": [str]}, _fold)
+QUEUE = Reporter({"asked": ["run"]}, _queue)
 DIGEST = Reporter({"digested": [str]}, _digest)
 SESSIONS = Reporter({"session_notes": int, "abandoned": [str]}, _sessions)
 CONDENSE = Reporter({"condensed": [str]}, _condense)

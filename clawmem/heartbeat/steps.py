@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from clawmem import __version__
-from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
+from clawmem.errors import ClawmemError, ModelFailed
 from clawmem.heartbeat import reports
 from clawmem.heartbeat.nights import nights_due, promote_nights
+from clawmem.heartbeat.queue import QueueRun, answer_tasks, condensation, digestion, narration, promotion
 from clawmem.heartbeat.step import Due, Step, StepContext
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
+from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
 from clawmem.learning.promotion.adapt import AdaptResult, adapt
@@ -29,8 +32,8 @@ from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 from clawmem.wiki.compile import build_wiki
 from clawmem.wiki.curator import curate, is_due
-from clawmem.work.condense import condense
-from clawmem.work.digestion.digest import digest
+from clawmem.work.condense import CondenseResult, condense
+from clawmem.work.digestion.digest import DigestResult, digest
 from clawmem.work.sessions.notes import fold_sessions
 
 
@@ -66,12 +69,52 @@ def _synthesize_promoted(run: StepContext) -> SynthesizeResult:
     return synthesize(run.vault, run.caller, _noted_days(run))
 
 
-def _narrate(run: StepContext) -> SynthesizeResult:
-    return synthesize(run.vault, run.caller, nights_due(run), model=run.narrator)
+def _ask(run: StepContext) -> QueueRun:
+    """Let the models of this heartbeat answer the queue: texts and cold facts always, days once each. One that could
+    not be used in an earlier step or kind is not asked again, and all share the cents of the run."""
+    asked = [(run.model, [digestion(), condensation()])]
+    asked += [(run.judge, [promotion()]), (run.narrator, [narration()])] if nights_due(run) else []
+    if run.dry_run:
+        named = sorted({model.name for model, _ in asked if model})
+        return QueueRun(notices=(f"A dry run calls no model: {', '.join(named)} would answer what waits.",))
+    learned = run.results.get("learn")
+    read = learned.extraction if learned else BY_RULES
+    failed = {read.model} if isinstance(read.problem, ModelFailed) or (read.model and read.by_rules) else set()
+    whole, cents = QueueRun(), float((read.run or {}).get("cents", 0.0))
+    for model, kinds in asked:
+        if model is None or model.name in failed:
+            continue
+        left = model._replace(limits=model.limits._replace(cents=max(0.0, model.limits.cents - cents)))
+        one = answer_tasks(run.vault, run.caller, left, kinds)
+        cents += one.cents
+        failed |= {model.name} if isinstance(one.problem, ModelFailed) else set()
+        whole = QueueRun(
+            problem=whole.problem or one.problem,
+            results={**whole.results, **one.results},
+            records=(*whole.records, *one.records),
+            notices=(*whole.notices, *one.notices),
+            commits=(*whole.commits, *one.commits),
+        )
+    return whole
 
 
-def _narrate_failures(done: SynthesizeResult) -> Iterable[tuple[str | None, ClawmemError]]:
-    return [("model" if isinstance(one, BudgetSpent | ModelFailed) else None, one) for one in done.problems]
+def _asked(run: StepContext, kind: str) -> tuple[Any, ...]:
+    asked: QueueRun | None = run.results.get("queue")
+    return asked.of(kind) if asked else ()
+
+
+def _digest(run: StepContext) -> DigestResult:
+    done = digest(run.vault, run.caller, report=run.report)
+    return done._replace(sources=(*(one for read in _asked(run, "digest") for one in read.sources), *done.sources))
+
+
+def _condense(run: StepContext) -> CondenseResult:
+    done = condense(run.vault, run.caller, run.dry_run, asks=run.model is None)
+    read = _asked(run, "condense")
+    return done._replace(
+        facts=(*(fact for one in read for fact in one.facts), *done.facts),
+        archived=(*(fact for one in read for fact in one.archived), *done.archived),
+    )
 
 
 def _upkeep(run: StepContext) -> UpkeepResult:
@@ -89,9 +132,7 @@ _ALWAYS = Due("at every heartbeat", lambda run: True)
 _WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
 _NIGHTLY = Due("once for each day, after promotion.hour", nights_due)
 _WEEKLY = Due("once for each week (ISO 8601, UTC), after it ends", lambda run: is_due(run.vault, run.caller))
-_NARRATING = Due(
-    "once for each day, if a model is set", lambda run: run.narrator and not run.dry_run and nights_due(run)
-)
+_ASKING = Due("at every heartbeat, if a model is set", lambda run: run.model or run.judge or run.narrator)
 _PROMOTED_NOTES = Due("if promotion turned notes into facts", lambda run: not run.dry_run and _noted_days(run))
 
 STEPS = (
@@ -108,11 +149,11 @@ STEPS = (
          lambda run: fold_accesses(run.vault, run.caller, run.dry_run), reports.FOLD),
     Step("sessions", "Commit the notes of sessions; mark sessions without a sign of life as abandoned.", _ALWAYS,
          lambda run: fold_sessions(run.vault, run.caller, run.dry_run), reports.SESSIONS),
-    Step("digest", "Digest ended sessions and documents.", _WRITING,
-         lambda run: digest(run.vault, run.caller, run.model, report=run.report), reports.DIGEST),
+    Step("queue", "Let the model answer the queue: digest, promote, tell days, join cold facts.",
+         _ASKING, _ask, reports.QUEUE, lambda done: [("model", done.problem)] if done.problem else []),
+    Step("digest", "Digest ended sessions and documents.", _WRITING, _digest, reports.DIGEST),
     # Before facts decay: what is archived is not condensed.
-    Step("condense", "Join cold facts of one topic into one.", _ALWAYS,
-         lambda run: condense(run.vault, run.caller, run.model, run.dry_run), reports.CONDENSE),
+    Step("condense", "Join cold facts of one topic into one.", _ALWAYS, _condense, reports.CONDENSE),
     Step("decay", "Archive facts that were not used for a long time.", _ALWAYS,
          lambda run: archive_decayed(run.vault, run.caller, run.dry_run), reports.DECAY),
     # After decay, and before pages are written.
@@ -121,12 +162,11 @@ STEPS = (
     Step("synthesize", "Write the generated part of daily notes.", _ALWAYS,
          lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.SYNTHESIZE),
     Step("adapt", "Tune promotion by the outcomes of promoted facts.", _NIGHTLY, _adapt, reports.ADAPT),
-    Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", _NIGHTLY, promote_nights,
+    Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", _NIGHTLY,
+         lambda run: promote_nights(run, _asked(run, "promote")),
          reports.PROMOTE, lambda done: done.failed),
     Step("promoted-notes", "Rewrite the daily notes of days whose notes became facts.", _PROMOTED_NOTES,
          _synthesize_promoted),
-    Step("narrate", "Let the model write the narratives of the days that were promoted.", _NARRATING, _narrate,
-         failures=_narrate_failures),
     Step("tacit", "Propose patterns for TACIT.md.", _ALWAYS,
          lambda run: propose_tacit(run.vault, run.caller, run.dry_run), reports.TACIT),
     Step("summaries", "Refresh the summaries of changed entities.", _ALWAYS,

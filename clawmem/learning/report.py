@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawmem.learning.by_model.extraction import RULES
@@ -146,8 +146,9 @@ def candidate_line(one: LearningCandidate) -> str:
     return f"{one.outcome:<9}  {one.proposition.statement}  [{one.gate}: {one.reason}]"
 
 
-def promotion_data(done: PromoteResult, explain: bool) -> dict[str, Any]:
-    """Return the promotion of one day as JSON. With `explain`, include every candidate."""
+def promotion_data(done: PromoteResult, explain: bool, run: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the promotion of one day as JSON, with the record of a model's run. With `explain`, include every
+    candidate."""
     shown = done.verdicts if explain else [*done.kept, *done.waiting]
     return {
         "date": done.on,
@@ -156,7 +157,7 @@ def promotion_data(done: PromoteResult, explain: bool) -> dict[str, Any]:
         "candidates": [_promotion_verdict(one) for one in shown],
         "proposals": [{"id": one.id, "kind": one.kind, "says": one.says, "why": one.why} for one in done.proposals],
         "judge": done.judge,
-        "model": done.run,
+        "model": run,
         "commit": done.commit,
     }
 

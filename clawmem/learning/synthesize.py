@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, facts_containing, facts_of_days
 from clawmem.index.tables.store import Index
-from clawmem.learning.by_model.telemetry import add_event, model_run
-from clawmem.llm.choice import Model
+from clawmem.learning.by_model.telemetry import model_run
 from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -37,25 +37,13 @@ from clawmem.model.pages.day_page import (
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, owner_of
-from clawmem.model.records.event import Event, ledger_path, parse_events
+from clawmem.model.records.event import ledger_path, parse_events
 from clawmem.vault.vault import Vault
 
 # For at most this many days the index is queried by day.
 _FEW_DAYS = 200
 # A reader is asked for the narratives of so many days before today.
 _DAYS_TO_NARRATE = 3
-
-
-class DayNarratives(NamedTuple):
-    """The narratives of days, the event that records the model run, its notices, and why it did not finish."""
-
-    by_day: Mapping[str, DayNarrative] = {}
-    telemetry: Event | None = None
-    notices: tuple[str, ...] = ()
-    problem: ClawmemError | None = None
-
-
-NOTHING_NARRATED = DayNarratives()
 
 
 class SynthesizeResult(NamedTuple):
@@ -80,17 +68,13 @@ def synthesize(
     days: Sequence[str] | None = None,
     since: str | None = None,
     dry_run: bool = False,
-    model: Model | None = None,
-    narratives: DayNarratives | None = None,
+    narratives: Mapping[str, DayNarrative] = MappingProxyType({}),
 ) -> SynthesizeResult:
-    """Write the generated part of daily notes. With a `model` and `days`, it writes the narrative of each day.
+    """Write the generated part of daily notes, with the new `narratives` by day.
 
     The days are `days` if given, else those changed after the commit `since`, else all. Text written by people is
     neither changed nor repeated. Nothing is written if a file of facts cannot be read.
     """
-    told = narratives or NOTHING_NARRATED
-    if model and days and not dry_run:
-        told = _narrated(vault, caller, days, model)
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
         if unread := work.unreadable_files(ITEMS):
             return SynthesizeResult((), None, work.notices, tuple(unread.values()))
@@ -100,26 +84,15 @@ def synthesize(
         problems = []
         for day in sorted(_every_day(work, by_day) if wanted is None else wanted):
             try:
-                writes.update(_pages(work, day, by_day[day], told.by_day.get(day)))
+                writes.update(_pages(work, day, by_day[day], narratives.get(day)))
             except ClawmemError as problem:
                 problems.append(problem)
         pages = tuple(writes)
-        problems += [told.problem] if told.problem else []
-        notices = (*work.notices, *told.notices)
-        if dry_run or not (writes or told.telemetry):
-            return SynthesizeResult(pages, None, notices, tuple(problems))
+        if dry_run or not writes:
+            return SynthesizeResult(pages, None, work.notices, tuple(problems))
         words = pages[0].removesuffix(".md") if len(pages) == 1 else f"{len(pages)} notes"
         change = Change(subject_line("synthesize", "daily", words), writes, trailers("synthesize"))
-        commit = work.commit([add_event(change, told.telemetry, work.read)])[-1]
-        return SynthesizeResult(pages, commit, notices, tuple(problems))
-
-
-def _narrated(vault: Vault, caller: Caller, days: Sequence[str], model: Model) -> DayNarratives:
-    """Let the model write the narratives of the days whose facts changed. The lock is not held during its calls."""
-    from clawmem.learning.by_model.narrate import narrate_days  # only where a model is set
-
-    due = _days_to_narrate(vault, caller, days)
-    return narrate_days(caller, model, due, vault.read) if due else NOTHING_NARRATED
+        return SynthesizeResult(pages, work.commit([change])[-1], work.notices, tuple(problems))
 
 
 def _days_to_narrate(
@@ -137,27 +110,29 @@ def _days_to_narrate(
     }
 
 
-def narrating_tasks(vault: Vault, caller: Caller) -> dict[str, tuple[str, ModelTask]]:
-    """Return the tasks to write the narratives of the last days, by their ids, each with its day."""
+def narrating_tasks(vault: Vault, caller: Caller, days: Sequence[str] = ()) -> dict[str, tuple[str, ModelTask]]:
+    """Return the tasks to write the narratives of some days, or of the last ones, by their ids, each with its day."""
     from clawmem.learning.by_model.narrate import narrating_task  # only where a reader is asked
 
     today = caller.now.date()
-    days = [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_NARRATE + 1)]
-    due = _days_to_narrate(vault, caller, days)
-    made = ((day, narrating_task(day, *facts)) for day, facts in due.items())
+    wanted = days or [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_NARRATE + 1)]
+    made = ((day, narrating_task(day, *facts)) for day, facts in _days_to_narrate(vault, caller, wanted).items())
     return {task.key: (day, task) for day, task in made if task}
 
 
-def apply_narrating(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> SynthesizeResult | None:
-    """Write the narrative of a day from an agent's answer to a task of `narrating_tasks`. Return None if no such task
-    waits."""
-    from clawmem.learning.by_model.narrate import narrative_by_agent  # only where a reader is asked
+def apply_narrating(
+    vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any], days: Sequence[str] = ()
+) -> SynthesizeResult | None:
+    """Write the narrative of a day from an answer to a task of `narrating_tasks`. Return None if no such task waits."""
+    from clawmem.learning.by_model.narrate import narrative_of_answer  # only where a reader is asked
 
-    day, task = narrating_tasks(vault, caller).get(key) or ("", None)
+    day, task = narrating_tasks(vault, caller, days).get(key) or ("", None)
     if task is None:
         return None
     facts = _days_to_narrate(vault, caller, [day])[day]
-    return synthesize(vault, caller, [day], narratives=narrative_by_agent(day, checked_answer(task, answer), *facts))
+    narrative, notices = narrative_of_answer(checked_answer(task, answer), *facts)
+    done = synthesize(vault, caller, [day], narratives={day: narrative})
+    return done._replace(notices=(*done.notices, *(f"narrative of {day}: {one}" for one in notices)))
 
 
 def fact_day(index: Index, fact: Fact) -> str:

@@ -35,6 +35,10 @@ class ModelTask(NamedTuple):
         return wrap_task(self.key, told)
 
 
+class UnusableAnswer(ModelFailed):
+    """The model answered, but not in the form that was asked for: another task may go better."""
+
+
 def open_account(model: Model, earlier_today: Spent) -> Account:
     """Return the account of a run. Raise ModelFailed if the model cannot be called."""
     from clawmem.llm.client import check_model, prices_of  # only where a model is set
@@ -44,13 +48,14 @@ def open_account(model: Model, earlier_today: Spent) -> Account:
 
 
 def answer_by_model(model: Model, account: Account, task: ModelTask) -> Mapping[str, Any]:
-    """Let a model answer a task. Raise ModelFailed if it gives no usable answer, and what `ask` raises."""
+    """Let a model answer a task. Raise UnusableAnswer if it gives none that can be used, and what `ask` raises."""
     from clawmem.llm.loop import ask  # only where a model is set
 
     messages = [{"role": "system", "content": task.how}, {"role": "user", "content": task.data}]
     answer = ask(model, account, messages, task.schema)
     if answer.value is None:
-        raise ModelFailed(f"The model {model.name} gave no usable answer. {answer.problem}", "It is tried again later.")
+        told = f"The model {model.name} gave no usable answer. {answer.problem}"
+        raise UnusableAnswer(told, "It is tried again later.")
     value: Mapping[str, Any] = answer.value
     return value
 

@@ -7,13 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from clawmem.errors import BudgetSpent, ClawmemError, ModelFailed
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, unused_since
-from clawmem.llm.budget import Spent
-from clawmem.llm.choice import Model
 from clawmem.llm.prompts import prompt
-from clawmem.llm.tasks import ModelTask, answer_by_model, checked_answer, open_account
+from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
@@ -38,7 +35,6 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.safety.recalled_text import without_closing_marks
 from clawmem.vault.state.declined import declined_groups, record_declined
-from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.vault import Vault
 from clawmem.work.handed_in import joined
 
@@ -61,33 +57,32 @@ class PlannedClaim(NamedTuple):
 
 
 class CondenseResult(NamedTuple):
-    """The new facts, the facts archived for them, the new proposals, the commit, and the errors of the model."""
+    """The new facts, the facts archived for them, the new proposals, and the commit."""
 
     facts: tuple[PlacedFact, ...] = ()
     archived: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     commit: str | None = None
     notices: tuple[str, ...] = ()
-    problems: tuple[ClawmemError, ...] = ()
 
 
-def condense(vault: Vault, caller: Caller, model: Model | None = None, dry_run: bool = False) -> CondenseResult:
+def condense(vault: Vault, caller: Caller, dry_run: bool = False, asks: bool = True) -> CondenseResult:
     """Condense the groups of at least `condense.facts` cold facts, in one commit; those that were accessed most come
     first. Running it again changes nothing.
 
-    Rules do it where the result is certain. Other groups are given to the model, within its budget; without a model,
-    they are proposed to a person, a few at a time."""
+    Rules do it where the result is certain. Other groups wait for a reader, who answers `condensing_tasks`, or if
+    `asks` is true, they are proposed to a person, a few at a time."""
     found = find_clusters(vault, caller.now)
     if not found:
         return CondenseResult()
-    planned, problems = _plan(vault, caller, None if dry_run else model, found)
+    planned = _plan(vault, found, asks)
     if dry_run:
         facts = tuple(PlacedFact(one.fact, one.cluster.entity) for one in planned if one.fact)
         return CondenseResult(facts, tuple(old.id for one in planned if one.fact for old in one.cluster.facts))
     if not planned:
-        return CondenseResult(problems=problems)
+        return CondenseResult()
     with writing(vault, caller, "condense") as work:
-        return _write(work, planned)._replace(notices=work.notices, problems=problems)
+        return _write(work, planned)._replace(notices=work.notices)
 
 
 def find_clusters(vault: Vault, now: datetime) -> list[Cluster]:
@@ -105,32 +100,12 @@ def find_clusters(vault: Vault, now: datetime) -> list[Cluster]:
     return clusters(((one.fact, one.entity) for one in placed), now, fewest, decided)
 
 
-def _plan(
-    vault: Vault, caller: Caller, model: Model | None, found: Sequence[Cluster]
-) -> tuple[list[PlannedClaim], tuple[ClawmemError, ...]]:
+def _plan(vault: Vault, found: Sequence[Cluster], asks: bool) -> list[PlannedClaim]:
     catalog = vault.catalog_or_none() or Catalog({})
     planned = [PlannedClaim(one, certain_claim(one, catalog)) for one in found]
-    if model is None:
-        waiting = sum(one.does == MERGE and one.status == OPEN for one in read_proposals(vault).proposals)
-        asked = [one for one in planned if one.fact is None][: max(0, MOST_OPEN - waiting)]
-        return [one for one in planned if one.fact is not None or one in asked], ()
-    declined = declined_groups(vault)
-    ready = [one for one in planned if one.fact is not None]
-    asked = [one for one in planned if one.fact is None and group_key(one.cluster) not in declined]
-    if not asked:
-        return ready, ()
-    problems = list[ClawmemError]()
-    day, account = stamp(caller.now)[:10], None
-    try:
-        account = open_account(model, Spent(cents=spent_on(vault, day)))
-        for one in asked:
-            fact = _joined(vault, one.cluster, answer_by_model(model, account, _task(one.cluster)))
-            ready += [one._replace(fact=fact)] if fact else []
-    except (BudgetSpent, ModelFailed) as problem:
-        problems.append(problem)  # the rest waits for the next run
-    if account is not None:
-        record_spending(vault, day, account.spent.cents)
-    return ready, tuple(problems)
+    waiting = sum(one.does == MERGE and one.status == OPEN for one in read_proposals(vault).proposals)
+    asked = [one for one in planned if one.fact is None][: max(0, MOST_OPEN - waiting) if asks else 0]
+    return [one for one in planned if one.fact is not None or one in asked]
 
 
 def condensing_tasks(vault: Vault, now: datetime) -> list[ModelTask]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from clawmem.governance.review import approve
 from clawmem.heartbeat.loop import run_heartbeat
+from clawmem.heartbeat.queue import answer_tasks, condensation
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
@@ -131,14 +132,14 @@ def test_a_model_joins_and_must_keep_names_and_numbers(vault: Vault, caller: Cal
     late = _later(caller)
     with serving(says(json.dumps({"claim": lossy}))) as server:
         model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
-        assert condense(vault, late, model).commit is None
-        assert condense(vault, late, model).commit is None
+        assert not answer_tasks(vault, late, model, [condensation()]).of("condense")[0].facts
+        assert not answer_tasks(vault, late, model, [condensation()]).results
         assert len(server.asked) == 1  # a declined group is not asked about again
     _store(vault, caller, ["The pump Delta weighs 80 kg."], tags=["pump"])
     whole = whole.replace("is loud", "weighs 80 kg and is loud")
     with serving(says(json.dumps({"claim": whole}))) as server:
         model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
-        done = condense(vault, late, model)
+        (done,) = answer_tasks(vault, late, model, [condensation()]).of("condense")
     assert [one.fact.fact for one in done.facts] == [whole]
     assert set(olds) < set(done.archived)
     assert read_proposals(vault).open == ()

@@ -80,7 +80,7 @@ SHARED: dict[str, Shape] = {
     },
     "waiting": {"id": str, "kind": set(KINDS), "says": str, "why": str},
     "run": {
-        "model": str, "task?": str, "prompt?": str, "outcome": str, "events?": int, "judged?": int,
+        "model": str, "task?": str, "prompt?": str, "outcome": str, "events?": int, "answers?": {str: int},
         "calls": int, "retries": int, "cached?": int, "prompt_tokens": int, "answer_tokens": int, "cents": float,
         "milliseconds": int, "facts": int, "dropped": int,
         "priced?": {False}, "dropped_for?": {str: int}, "unknown_predicates?": {str: int},

@@ -9,8 +9,10 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import FILE, OF_ENTITY, Parameter
 from clawmem.faces.parts.records_of_work import SCOPE_OF_NEW
 from clawmem.faces.parts.words import said
+from clawmem.heartbeat.queue import QueueRun, answer_tasks, digestion
 from clawmem.model.digestion.queue import PHASES, DigestionItem
 from clawmem.model.language.text import counted
+from clawmem.model.progress import OnProgress
 from clawmem.work.digestion.digest import DigestResult, add_document, digest, queue_of
 from clawmem.work.handed_in import WorkScope
 
@@ -38,15 +40,25 @@ def file(
     name = title or ("stdin" if file == "-" else file.rsplit("/", 1)[-1])
     added = add_document(vault, text, name, caller, of, entity, scope)
     with call.progress() as report:
-        done = digest(vault, caller, call.runtime.model(), added.key, report=report)
+        done = _digested(call, added.key, report)
     return _answer(done, {added.key: added.item})
 
 
 def run(call: Call) -> Answer:
     """Work the whole queue now, as the heartbeat does."""
-    vault, caller = call.runtime.vault(), call.runtime.caller()
     with call.progress() as report:
-        return _answer(digest(vault, caller, call.runtime.model(), report=report), {})
+        return _answer(_digested(call, None, report), {})
+
+
+def _digested(call: Call, only: str | None, report: OnProgress | None) -> DigestResult:
+    """Let the model read what waits, and the rules what it did not read."""
+    vault, caller, model = call.runtime.vault(), call.runtime.caller(), call.runtime.model()
+    asked = answer_tasks(vault, caller, model, [digestion(only)]) if model else QueueRun()
+    done = digest(vault, caller, only, report=report)
+    read = {one.key: one for result in asked.of("digest") for one in result.sources}
+    problems = (*([asked.problem] if asked.problem else []), *done.problems)
+    sources = (*(one for one in read.values()), *(one for one in done.sources if one.key not in read))
+    return DigestResult(sources, (*asked.commits, *done.commits), problems)
 
 
 def status(call: Call) -> Answer:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN, MODEL
-from clawmem.learning.promotion.promote import PromoteResult
+from clawmem.heartbeat.queue import PROMOTE, QueueRun, answer_tasks, promotion
+from clawmem.learning.promotion.promote import PromoteResult, joined_results
 from clawmem.learning.promotion.promote import promote as act
 from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
 from clawmem.model.language.dates import day_of, parse_moment
@@ -23,20 +24,24 @@ def promote(call: Call, date: str, dry_run: bool, explain: bool, model: str | No
     caller = call.runtime.caller()
     vault = call.runtime.vault()
     day = day_of(parse_moment(date, caller.now, "day"))
-    done = act(vault, caller, day, dry_run, call.runtime.model(JUDGE, model))
-    data = promotion_data(done, explain=True)
-    failed = done.problem
+    judge = call.runtime.model(JUDGE, model)
+    asked = answer_tasks(vault, caller, judge, [promotion(day)]) if judge and not dry_run else QueueRun()
+    done = joined_results([*asked.of(PROMOTE), act(vault, caller, day, dry_run)])
+    run = asked.records[0] if asked.records else None
+    data = promotion_data(done, explain=True, run=run)
+    failed = asked.problem
     notices = [
-        *done.notices,
+        *dict.fromkeys((*done.notices, *asked.notices)),
+        *(["A dry run calls no model: the rules judged all candidates."] if judge and dry_run else []),
         *suggestion_message(vault.settings, "llm"),
-        *([f"{failed.message} {failed.hint}"] if failed else []),
+        *([f"{failed.message} The rules judged the rest. {failed.hint}"] if failed else []),
     ]
-    return Answer(data, _lines(done, dry_run, explain), notices, failed.exit_code if failed else DONE)
+    lines = [*([cost_line(run)] if run else []), *_lines(done, dry_run, explain)]
+    return Answer(data, lines, notices, failed.exit_code if failed else DONE)
 
 
 def _lines(done: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
     lines = [promotion_line(one) for one in (done.verdicts if explain else [*done.kept, *done.waiting])]
-    lines = [cost_line(done.run), *lines] if done.run else lines
     if done.kept or done.waiting:
         return lines if dry_run else [*lines, f"commit {done.commit[:12]}" if done.commit else "nothing was written"]
     words = f"none of {counted(len(done.verdicts), 'candidate')} of {done.on} was promoted"

@@ -6,6 +6,7 @@ from clawmem.errors import DONE, PARTIAL
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DATE, DRY_RUN
 from clawmem.faces.parts.words import commits_made
+from clawmem.heartbeat.queue import QueueRun, answer_tasks, narration
 from clawmem.learning.synthesize import synthesize as act
 from clawmem.memory.pages.memory_page import PATH
 from clawmem.memory.pages.refresh import refresh_memory
@@ -20,16 +21,19 @@ def synthesize(call: Call, date: str, dry_run: bool) -> Answer:
     not be used."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     day = day_of(parse_moment(date, caller.now, "day"))
-    notes = act(vault, caller, [day], dry_run=dry_run, model=None if dry_run else call.runtime.model(SYNTHESIZE))
+    model = None if dry_run else call.runtime.model(SYNTHESIZE)
+    asked = answer_tasks(vault, caller, model, [narration(day)]) if model else QueueRun()
+    notes = act(vault, caller, [day], dry_run=dry_run)
     memory = refresh_memory(vault, caller, dry_run)
-    pages = [*notes.pages, *([PATH] if memory.changed else [])]
-    commits = [one for one in (notes.commit, memory.commit) if one]
+    told = (page for one in asked.of("narrate") for page in one.pages)
+    pages = list(dict.fromkeys((*told, *notes.pages, *([PATH] if memory.changed else []))))
+    commits = [*asked.commits, *(one for one in (notes.commit, memory.commit) if one)]
     did = "would rewrite" if dry_run else "rewrote"
     lines = [f"{did} {page}" for page in pages] or ["nothing changed; no commit was made"]
     data = {"date": day, "pages": pages, "commits": commits}
-    problems = (*notes.problems, *memory.problems)
+    problems = (*notes.problems, *memory.problems, *([asked.problem] if asked.problem else []))
     left = [f"not changed: {problem.message} {problem.hint}" for problem in dict.fromkeys(problems)]
-    notices = list(dict.fromkeys((*notes.notices, *memory.notices, *left)))
+    notices = list(dict.fromkeys((*asked.notices, *notes.notices, *memory.notices, *left)))
     code = PARTIAL if problems else DONE
     return Answer(data, [*lines, *commits_made(commits)], notices, code)
 

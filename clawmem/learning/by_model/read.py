@@ -13,8 +13,6 @@ from clawmem.learning.by_model.pieces import is_readable
 from clawmem.learning.by_model.schema import ACCEPTED, SCHEMA
 from clawmem.learning.by_model.task import instructions, task_data
 from clawmem.learning.by_model.telemetry import (
-    APPLYING,
-    JUDGING,
     add_event,
     is_worth_recording,
     model_runs,
@@ -119,7 +117,7 @@ class _ReadingRun:
         outcome = RULES if by_rules else problem.code if problem else "done"
         account, commit = self._account, None
         self._keep_failures()
-        readings = [one for one in self._runs if one.get("task") not in (JUDGING, APPLYING)]
+        readings = [one for one in self._runs if "task" not in one]
         spent = self._since_recorded()
         if account and problem and is_worth_recording(spent, outcome, [*readings, *self._own_runs()]):
             priced = account.prices is not None

@@ -16,7 +16,6 @@ from clawmem.model.records.event import MODEL_RUN, Event, ledger_path, parse_eve
 from clawmem.model.records.model_run import SOURCE, runs_in, total_cents, unpriced_calls, unpriced_tokens
 from clawmem.model.records.model_run import model_run as model_run
 
-JUDGING = "promotion"
 TRIAL = "test"
 APPLYING = "apply"
 Read = Callable[[str], bytes | None]
@@ -44,30 +43,20 @@ def reading_event(
     return _event(caller, f"read {counted(events, 'event')} {how}: {counted(spent.facts, 'fact')}", record, answer)
 
 
-def judging_event(
-    caller: Caller, model: str, spent: Spent, priced: bool, outcome: str, judged: int, dropped: Mapping[str, int]
-) -> Event:
-    """Return the event for a run that judged candidates for promotion."""
-    version = prompt_version("promote")
-    known = {"model": model, "task": JUDGING, "prompt": version, "outcome": outcome, "judged": judged}
-    record = _record(known, spent, priced, dropped)
-    did = f"judged {counted(judged, 'fact')} in {counted(spent.calls, 'call')}: {spent.facts} worth thirty days"
-    return _event(caller, did, record)
-
-
 def trial_event(caller: Caller, model: str, spent: Spent, priced: bool, outcome: str) -> Event:
     """Return the event for a run that tried whether the model can be used."""
     known = {"model": model, "task": TRIAL, "prompt": prompt_version("trial"), "outcome": outcome}
     return _event(caller, f"was tried in {counted(spent.calls, 'call')}", _record(known, spent, priced, {}))
 
 
-def narrating_event(
-    caller: Caller, model: str, spent: Spent, priced: bool, outcome: str, days: int, dropped: Mapping[str, int]
+def answering_event(
+    caller: Caller, model: str, spent: Spent, priced: bool, outcome: str, answers: Mapping[str, int]
 ) -> Event:
-    """Return the event for a run that wrote the narratives of days."""
-    known = {"model": model, "task": "narrative", "prompt": prompt_version("narrate"), "outcome": outcome, "days": days}
-    did = f"wrote about {counted(days, 'day')} in {counted(spent.calls, 'call')}"
-    return _event(caller, did, _record(known, spent, priced, dropped))
+    """Return the event for a run that answered tasks of the queue; `answers` are their numbers by kind."""
+    known = {"model": model, "task": "queue", "outcome": outcome, "answers": dict(answers)}
+    kinds = ", ".join(f"{number} to {kind}" for kind, number in answers.items())
+    did = f"answered {counted(sum(answers.values()), 'task')} in {counted(spent.calls, 'call')}: {kinds or 'none'}"
+    return _event(caller, did, _record(known, spent, priced, {}))
 
 
 def _record(known: dict[str, Any], spent: Spent, priced: bool, dropped: Mapping[str, int]) -> dict[str, Any]:

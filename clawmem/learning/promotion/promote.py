@@ -9,11 +9,9 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import facts_containing
 from clawmem.index.tables.accesses import counted_fact
 from clawmem.learning.by_model.extraction import RULES
-from clawmem.learning.by_model.telemetry import add_event
 from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.promotion.candidates import (
     PromotionCandidate,
@@ -22,7 +20,6 @@ from clawmem.learning.promotion.candidates import (
 )
 from clawmem.learning.promotion.doubtful import PendingPromotions
 from clawmem.learning.reconciling.entities import entity_name
-from clawmem.llm.choice import Model
 from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.entities.moving import FactMove, move_writes
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
@@ -30,7 +27,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import counted, one_line
+from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.proposals.promotion import (
     MARK,
     PromotionScore,
@@ -51,7 +48,7 @@ from clawmem.vault.state.reading_state import MOST_JUDGED, keep_reading_state, r
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.learning.by_model.judge import ModelJudgements
+    from clawmem.learning.by_model.judge import Judgements
 
 # A reader is asked about the facts of so many days before today.
 _DAYS_TO_JUDGE = 7
@@ -61,7 +58,7 @@ class PromoteResult(NamedTuple):
     """The result of promoting one day.
 
     `verdicts` has every candidate, best first. `noted` has the ids of promoted facts that were only notes before.
-    `judge` is the model or `rules`, `run` the record of the model run, `problem` why the model judged only a part.
+    `judge` is the reader who judged, or `rules`.
     """
 
     on: str
@@ -71,8 +68,6 @@ class PromoteResult(NamedTuple):
     notices: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     judge: str = RULES
-    run: Any = None
-    problem: ClawmemError | None = None
 
     @property
     def kept(self) -> tuple[PromotionVerdict, ...]:
@@ -95,30 +90,36 @@ class _PromotionDay(NamedTuple):
     terms: PromotionTerms
 
 
-def promotion_tasks(vault: Vault, caller: Caller) -> dict[str, tuple[str, ModelTask, list[ScoredFact]]]:
-    """Return the tasks to judge the facts of the last days that no reader has judged, by their ids, each with its day
-    and what it shows."""
+def promotion_tasks(
+    vault: Vault, caller: Caller, days: Sequence[str] = ()
+) -> dict[str, tuple[str, ModelTask, list[ScoredFact]]]:
+    """Return the tasks to judge the facts of some days, or of the last ones, that no reader has judged: by their ids,
+    each with its day and what it shows."""
     from clawmem.learning.by_model.judge import judging_tasks  # only where a reader is asked
 
-    judged, today = frozenset(read_reading_state(vault).judged), caller.now.date()
+    today = caller.now.date()
     found = {}
-    for on in ((today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_JUDGE + 1)):
+    for on in days or [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_JUDGE + 1)]:
         with writing(vault, caller, "promote", dry_run=True) as work:
-            day = _day(work, on, None)
-        new = [one for one in _to_judge(day) if one.fact.id not in judged]
-        found.update({key: (on, *task) for key, task in judging_tasks(new, on).items()})
+            day = _day(work, on)
+        ranked = sorted(day.candidates, key=lambda one: -one.judgement.score)
+        open_ones = [one for one in ranked if one.judgement.refusal is None and one.settled is None]
+        found.update({key: (on, *task) for key, task in judging_tasks(open_ones, on).items()})
     return found
 
 
-def apply_promotion(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> PromoteResult | None:
-    """Promote and place facts by an agent's answer to a task of `promotion_tasks`. Return None if none such waits."""
-    from clawmem.learning.by_model.judge import judged_by_agent  # only where a reader is asked
+def apply_promotion(
+    vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any], days: Sequence[str] = (), judge: str = ""
+) -> PromoteResult | None:
+    """Promote and place facts by an answer of `judge`, or of the calling agent, to a task of `promotion_tasks`. Return
+    None if no such task waits."""
+    from clawmem.learning.by_model.judge import judged_facts  # only where a reader is asked
 
-    asked = promotion_tasks(vault, caller).get(key)
+    asked = promotion_tasks(vault, caller, days).get(key)
     if asked is None:
         return None
     on, task, shown = asked
-    judging = judged_by_agent(caller.agent or "agent", checked_answer(task, answer), shown)
+    judging = judged_facts(judge or caller.agent or "agent", checked_answer(task, answer), shown)
     done = promote(vault, caller, on, judging=judging)
     state = read_reading_state(vault)
     judged = (*state.judged, *(one.fact.id for one in shown))[-MOST_JUDGED:]
@@ -126,27 +127,31 @@ def apply_promotion(vault: Vault, caller: Caller, key: str, answer: Mapping[str,
     return done
 
 
-def _to_judge(day: _PromotionDay) -> list[ScoredFact]:
-    ranked = sorted(day.candidates, key=lambda one: -one.judgement.score)
-    return [one for one in ranked if one.judgement.refusal is None and one.settled is None]
+def joined_results(results: Sequence[PromoteResult]) -> PromoteResult:
+    """Return several runs of one day as one; of a fact that was decided about twice, the first verdict counts."""
+    last = results[-1]
+    verdicts = {one.candidate.fact.id: one for result in reversed(results) for one in result.verdicts}
+    ranked = sorted(verdicts.values(), key=lambda one: (not one.promoted, -one.candidate.judgement.score))
+    return last._replace(
+        verdicts=tuple(ranked),
+        noted=tuple(one for result in results for one in result.noted),
+        commit=next((one.commit for one in reversed(results) if one.commit), None),
+        notices=tuple(dict.fromkeys(one for result in results for one in result.notices)),
+        proposals=tuple(one for result in results for one in result.proposals),
+        judge=next((one.judge for one in results if one.judge != RULES), RULES),
+    )
 
 
 def promote(
-    vault: Vault,
-    caller: Caller,
-    on: str,
-    dry_run: bool = False,
-    model: Model | None = None,
-    judging: ModelJudgements | None = None,
+    vault: Vault, caller: Caller, on: str, dry_run: bool = False, judging: Judgements | None = None
 ) -> PromoteResult:
-    """Promote the best facts of the day `on`, up to the daily limit.
+    """Promote the best facts of the day `on`, up to the daily limit: by what a reader judged, else by the rules.
 
-    Earlier promotions for that day count towards the limit, so a second run promotes nothing more. If a `model` is
-    given, it judges the candidates; the rules judge those that the model does not reach.
+    Earlier promotions for that day count towards the limit, so a second run promotes nothing more. Facts that a reader
+    judged before are left alone.
     """
-    judging = judging or _judging(vault, caller, on, dry_run, model)
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
-        day = _day(work, on, model if judging and judging.judgements else None)
+        day = _day(work, on)
         candidates = [one._replace(judgement=_score(one, judging)) for one in day.candidates]
         _place_elsewhere(day, judging)
         verdicts = [_with_move(one, day.by_id[one.candidate.fact.id]) for one in decide(candidates, day.terms)]
@@ -154,52 +159,40 @@ def promote(
         commit = None
         if not dry_run:
             verdicts, proposals = _with_proposals(day, verdicts)
-            commit = _commit(work, day, verdicts, proposals, judging)
+            commit = _commit(work, day, verdicts, proposals)
         noted = [one.candidate.fact.id for one in verdicts if one.promoted]
-        done = PromoteResult(
+        return PromoteResult(
             on,
             tuple(verdicts),
             tuple(one for one in noted if day.by_id[one].noted),
             commit,
-            (*work.notices, *day.pending.notices),
+            (*work.notices, *day.pending.notices, *(judging.notices if judging else ())),
             tuple(proposals),
+            judging.judge if judging and judging.scores else RULES,
         )
-    return _with_judging(done, judging)
 
 
-def _judging(vault: Vault, caller: Caller, on: str, dry_run: bool, model: Model | None) -> ModelJudgements | None:
-    """Let the model judge the candidates. The lock is not held during its calls."""
-    if model is None:
-        return None
-    from clawmem.learning.by_model.judge import ModelJudgements, judge_by_model  # only where a model is set
-
-    with writing(vault, caller, "promote", dry_run=dry_run) as work:
-        day = _day(work, on, model)
-    open_ones = _to_judge(day)
-    if day.terms.most <= day.terms.before or not open_ones:
-        return None
-    if dry_run:
-        words = f"A dry run calls no model: {counted(len(open_ones), 'candidate')} would be shown to {model.name}."
-        return ModelJudgements(notices=(words,))
-    return judge_by_model(caller, model, open_ones, on, day.terms.worth, vault.read)
-
-
-def _day(work: WriteScope, on: str, model: Model | None) -> _PromotionDay:
+def _day(work: WriteScope, on: str) -> _PromotionDay:
     settings = work.vault.settings
     values, pending = current_adaptation(work.read, settings), PendingPromotions(work)
     found = {one.fact.id: one for one in promotion_candidates(work, on)}
     terms = PromotionTerms(
         values.score,
-        min(values.max_facts, model.limits.facts) if model else values.max_facts,
+        values.max_facts,
         sum(1 for one in facts_containing(work.index, f'"{MARK}"') if _promoted_alone(one.fact, on)),
         settings.number("promotion.margin"),
         settings.whole("promotion.max_proposals"),
         pending.count(on),
     )
-    candidates = tuple(
+    scored = (
         pending.scored(one, score_fact(counted_fact(work.index, one.fact), one.entity, on)) for one in found.values()
     )
-    return _PromotionDay(on, candidates, found, pending, terms)
+    judged = frozenset(read_reading_state(work.vault).judged)
+    candidates = (
+        one._replace(settled="a reader judged it before") if one.fact.id in judged and not one.settled else one
+        for one in scored
+    )
+    return _PromotionDay(on, tuple(candidates), found, pending, terms)
 
 
 def _promoted_alone(fact: Fact, on: str) -> bool:
@@ -208,16 +201,16 @@ def _promoted_alone(fact: Fact, on: str) -> bool:
     return mark is not None and day_of(mark["on"]) == on and "proposal" not in mark
 
 
-def _score(one: ScoredFact, judging: ModelJudgements | None) -> PromotionScore:
-    return judging.of(one.fact, one.entity, one.judgement) if judging else one.judgement
+def _score(one: ScoredFact, judging: Judgements | None) -> PromotionScore:
+    """Return the score of the reader, but keep the refusal of the rules."""
+    found = judging.scores.get((one.entity, normal(one.fact.fact))) if judging else None
+    return found._replace(refusal=one.judgement.refusal) if found else one.judgement
 
 
-def _place_elsewhere(day: _PromotionDay, judging: ModelJudgements | None) -> None:
+def _place_elsewhere(day: _PromotionDay, judging: Judgements | None) -> None:
     """Let candidates go where the reader says that they belong; what a person placed stays."""
     for one in day.candidates if judging and judging.places else ():
-        from clawmem.learning.by_model.judge import key_of  # a reader was asked
-
-        hint = judging.places.get(key_of(one.fact, one.entity)) if judging else None
+        hint = judging.places.get((one.entity, normal(one.fact.fact))) if judging else None
         entity = entity_name(hint) if hint else None
         candidate = day.by_id[one.fact.id]
         if hint and entity and entity != candidate.entity and is_placed_by_learning(one.fact):
@@ -249,26 +242,11 @@ def _with_proposals(
     return known, proposals
 
 
-def _with_judging(done: PromoteResult, judging: ModelJudgements | None) -> PromoteResult:
-    if judging is None:
-        return done
-    notices = (*done.notices, *judging.notices)
-    return done._replace(notices=notices, judge=judging.judge, run=judging.run, problem=judging.problem)
-
-
 def _commit(
-    work: WriteScope,
-    day: _PromotionDay,
-    verdicts: Sequence[PromotionVerdict],
-    proposals: Sequence[Proposal],
-    judging: ModelJudgements | None,
+    work: WriteScope, day: _PromotionDay, verdicts: Sequence[PromotionVerdict], proposals: Sequence[Proposal]
 ) -> str | None:
     kept = [one.candidate for one in verdicts if one.promoted]
-    telemetry = judging.telemetry if judging else None
-    if not kept and not proposals and not telemetry:
-        return None
-    change = add_event(_change(work, day, kept, proposals), telemetry, work.read)
-    return work.commit([change])[-1]
+    return work.commit([_change(work, day, kept, proposals)])[-1] if kept or proposals else None
 
 
 def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], proposals: Sequence[Proposal]) -> Change:

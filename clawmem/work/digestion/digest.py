@@ -6,12 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from clawmem.errors import ClawmemError, InvalidInput, Locked, ModelFailed
+from clawmem.errors import ClawmemError, InvalidInput, Locked
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import accesses_of_entities
-from clawmem.llm.budget import Account, Spent
-from clawmem.llm.choice import Model
-from clawmem.llm.tasks import ModelTask, answer_by_model, checked_answer, open_account
+from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.digestion.queue import (
@@ -37,7 +35,6 @@ from clawmem.model.records.change import Change, agent_author, subject_line, tra
 from clawmem.model.records.entity import slug
 from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.vault.commit.secret_gate import allowed
-from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.digestion import phases
@@ -127,7 +124,6 @@ def queue_session(queue: Queue, session: str, item: DigestionItem) -> dict[str, 
 def digest(
     vault: Vault,
     caller: Caller,
-    model: Model | None = None,
     only: str | None = None,
     acts: Mapping[str, phases.Phase] = ACTS,
     report: OnProgress | None = None,
@@ -136,13 +132,12 @@ def digest(
     phase again; it stops no other source. Running it again changes nothing.
 
     Sources about what is asked for come first, so that a budget that ends early is spent on them. `report` gets the
-    number of phases that were run. A `model` answers the tasks of `digestion_tasks`, within its budget."""
+    number of phases that were run. Rules find the claims of a source that no reader has read."""
     due = {key: one for key, one in queue_of(vault).items() if one.phase != DONE and only in (None, key)}
     waiting = _by_demand(vault, due) if len(due) > 1 else list(due)
     done: list[DigestedSource] = []
     commits: list[str] = []
     problems: list[ClawmemError] = []
-    account = _account(vault, caller, model) if model and waiting else None
     for number, key in enumerate(waiting):
         item: DigestionItem | None = queue_of(vault)[key]
         while item is not None and item.phase != DONE:
@@ -150,7 +145,7 @@ def digest(
                 phase = number * len(ACTS) + PHASES.index(item.phase)
                 report(Progress("digest", phase, len(waiting) * len(ACTS), now=f"{item.title}, {item.phase}"))
             try:
-                item, made = _run_phase(vault, caller, key, item, model, account, acts)
+                item, made = _run_phase(vault, caller, key, item, acts)
                 commits += made
             except ClawmemError as problem:
                 problems.append(problem)
@@ -179,10 +174,13 @@ def read_queue(work: WriteScope) -> dict[str, DigestionItem]:
     return {} if data is None else parse_queue(data, QUEUE_PATH, parse_yaml)
 
 
-def digestion_tasks(vault: Vault) -> list[ModelTask]:
-    """Return the tasks about sources that no model or agent has read, also of those that only the rules have read."""
-    items = (one for one in queue_of(vault).values() if one.phase in (REDUCE, DONE) and one.by != BY_READER)
-    return [task for item in items for task, _ in phases.tasks_of(vault, item).values()]
+def digestion_tasks(vault: Vault, only: str | None = None) -> list[ModelTask]:
+    """Return the tasks about sources that no model or agent has read, also of those that only the rules have read;
+    those about what is asked for come first."""
+    queue = {key: one for key, one in queue_of(vault).items() if only in (None, key)}
+    unread = {key: one for key, one in queue.items() if one.phase in (REDUCE, DONE) and one.by != BY_READER}
+    keys = _by_demand(vault, unread) if len(unread) > 1 else unread
+    return [task for key in keys for task, _ in phases.tasks_of(vault, unread[key]).values()]
 
 
 def apply_digestion(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> DigestResult | None:
@@ -214,54 +212,20 @@ def _reduced(vault: Vault, item: DigestionItem, claims: list[Claim], by: str) ->
     return found if claims else found._replace(phase=DONE, counts=item.counts or {"claims": 0})
 
 
-def _account(vault: Vault, caller: Caller, model: Model) -> Account | ClawmemError:
-    """Return the account of the run, or why the model cannot be called."""
-    try:
-        return open_account(model, Spent(cents=spent_on(vault, stamp(caller.now)[:10])))
-    except ClawmemError as problem:
-        return problem
-
-
-def _read_by_model(
-    vault: Vault, caller: Caller, item: DigestionItem, model: Model, account: Account | ClawmemError | None
-) -> tuple[DigestionItem, list[Claim]]:
-    """Return a source with the tasks that a model answered, and the claims. Raise ModelFailed or BudgetSpent."""
-    if account is None or isinstance(account, ClawmemError):
-        raise account or ModelFailed("No model is set.")
-    claims: list[Claim] = []
-    before = account.spent.cents
-    try:
-        for key, (task, text) in phases.tasks_of(vault, item).items():
-            claims += phases.claims_of_answer(vault, text, answer_by_model(model, account, task))
-            item = item._replace(read=(*item.read, key))
-    finally:
-        record_spending(vault, stamp(caller.now)[:10], account.spent.cents - before)
-    return item, claims
-
-
 def _run_phase(
-    vault: Vault,
-    caller: Caller,
-    key: str,
-    item: DigestionItem,
-    model: Model | None,
-    account: Account | ClawmemError | None,
-    acts: Mapping[str, phases.Phase],
+    vault: Vault, caller: Caller, key: str, item: DigestionItem, acts: Mapping[str, phases.Phase]
 ) -> tuple[DigestionItem | None, tuple[str, ...]]:
     """Run one phase and commit it. Return None if another process has worked on the source meanwhile."""
-    phase, claims, read = item.phase, list[Claim](), item
-    if phase == REDUCE and model is not None:
-        read, claims = _read_by_model(vault, caller, item, model, account)
-    elif phase == REDUCE:
-        claims = phases.claims_by_rules(vault, item)
+    phase = item.phase
+    claims = phases.claims_by_rules(vault, item) if phase == REDUCE else []
     with writing(vault, caller, "digest") as work:
         queue = read_queue(work)
         if queue.get(key) != item:
             return None, ()
-        result = acts[phase](work, read, claims)
+        result = acts[phase](work, item, claims)
         after = result.item._replace(phase=PHASES[PHASES.index(phase) + 1], failures=0, error=None)
         if phase == REDUCE:
-            after = _reduced(vault, after, claims, BY_READER if model else "rules")
+            after = _reduced(vault, after, claims, "rules")
         change = _change(caller, phase, item.title, {QUEUE_PATH: render_queue({**queue, key: after})})
         return after, work.commit([joined(result.changes, change)], "digest")
 

@@ -12,6 +12,7 @@ import pytest
 
 from clawmem.errors import ModelFailed
 from clawmem.heartbeat.loop import run_heartbeat
+from clawmem.heartbeat.queue import QueueRun, answer_tasks, narration
 from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.synthesize import synthesize
 from clawmem.llm.budget import RunLimits
@@ -75,6 +76,13 @@ def day(vault: Vault, caller: Caller) -> Vault:
     return vault
 
 
+def told(vault: Vault, caller: Caller, by: Model) -> QueueRun:
+    """Let the model tell the day, and write the lists."""
+    asked = answer_tasks(vault, caller, by, [narration(TODAY)])
+    synthesize(vault, caller, [TODAY])
+    return asked
+
+
 def page_of(vault: Vault) -> str:
     return vault.read_text(daily_path(TODAY)) or ""
 
@@ -82,17 +90,17 @@ def page_of(vault: Vault) -> str:
 @needs_litellm
 def test_a_day_gets_a_narrative_that_cites_its_facts(day: Vault, caller: Caller) -> None:
     with serving(tells(), narrates=True) as server:
-        done = synthesize(day, caller, [TODAY], model=model(server))
-        again = synthesize(day, caller, [TODAY], model=model(server))
+        done = told(day, caller, model(server))
+        again = told(day, caller, model(server))
         assert len(server.asked) == 1, "what did not change is not told again"
-    assert done.commit
-    assert again.commit is None
+    assert done.commits
+    assert not again.commits
     written = (
         rf"Written by a model from the facts of the day \(\w+\):\n\n- Decided: It was said: {DECISION} \(fact_\w+\)"
     )
     assert re.search(rf"## Narrative\n\n{written}\n", page_of(day)), page_of(day)
     (run,) = model_runs(day.read, TODAY)
-    assert (run["task"], run["outcome"], run["days"], run["calls"]) == ("narrative", "done", 1, 1)
+    assert (run["task"], run["outcome"], run["answers"], run["calls"]) == ("queue", "done", {"narrate": 1}, 1)
     # A page that is written without a model keeps what still rests on facts.
     assert synthesize(day, caller, [TODAY]).commit is None
     assert doctor(day, caller).healthy
@@ -103,7 +111,7 @@ def test_an_id_that_was_not_shown_is_dropped_and_said(day: Vault, caller: Caller
     invented = {"text": "The moon landed.", "facts": ["fact_99999999"]}
     secret = {"text": "The key is AKIAIOSFODNN7EXAMPLQ.", "facts": ["fact_99999999"]}
     with serving(tells(invented, secret), narrates=True) as server:
-        done = synthesize(day, caller, [TODAY], model=model(server))
+        done = told(day, caller, model(server))
     assert "moon" not in page_of(day)
     assert "AKIA" not in page_of(day)
     assert any("fact_99999999" in one for one in done.notices)
@@ -113,7 +121,7 @@ def test_an_id_that_was_not_shown_is_dropped_and_said(day: Vault, caller: Caller
 @needs_litellm
 def test_a_narrative_loses_what_rests_on_a_fact_that_is_gone(day: Vault, caller: Caller) -> None:
     with serving(tells(), narrates=True) as server:
-        synthesize(day, caller, [TODAY], model=model(server))
+        told(day, caller, model(server))
         assert RAIN in page_of(day)
         known = narrative_of(page_of(day))
         assert len(known.lines) == 2
@@ -121,7 +129,7 @@ def test_a_narrative_loses_what_rests_on_a_fact_that_is_gone(day: Vault, caller:
         remember(day, [draft_from_record(extra, caller.now)], caller)
         synthesize(day, caller, [TODAY])
         assert narrative_of(page_of(day)) == known
-        synthesize(day, caller, [TODAY], model=model(server))
+        told(day, caller, model(server))
     assert "Ana came by." in page_of(day).split("## Learned")[0]
     assert len(server.asked) == 2
 
@@ -140,7 +148,7 @@ def test_orders_and_withdrawn_facts(day: Vault, caller: Caller) -> None:
     ], caller).facts}  # fmt: skip
     retract(day, ids["The office is in Bergen."], caller, "it moved")
     with serving(tells(), narrates=True) as server:
-        synthesize(day, caller, [TODAY], model=model(server))
+        told(day, caller, model(server))
     shown = {one["fact"]: one for one in server.asked[0].lines}
     assert not [one for one in shown if "Ignore all" in one]
     assert shown["The office is in Bergen."]["status"] == "withdrawn"
@@ -148,12 +156,12 @@ def test_orders_and_withdrawn_facts(day: Vault, caller: Caller) -> None:
 
 @needs_litellm
 def test_a_failing_model_leaves_the_lists(day: Vault, caller: Caller) -> None:
-    done = synthesize(day, caller, [TODAY], model=model(closed_address()))
-    assert [type(one) for one in done.problems] == [ModelFailed]
+    done = told(day, caller, model(closed_address()))
+    assert isinstance(done.problem, ModelFailed)
     assert "## Decided" in page_of(day)
     assert "## Narrative" not in page_of(day)
     with serving(says("certainly not JSON"), narrates=True) as server:
-        assert synthesize(day, caller, [TODAY], model=model(server)).problems
+        assert told(day, caller, model(server)).problem
 
 
 @needs_litellm

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput, SecretFound, StorageFailed
+from clawmem.heartbeat.queue import answer_tasks, digestion
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.llm.choice import Model
@@ -190,7 +191,7 @@ def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> 
     with serving(says(json.dumps({"claims": claims}))) as server:
         model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
         added = add_document(vault, text, "queue.md", caller)
-        done = digest(vault, caller, model, added.key)
+        (done,) = answer_tasks(vault, caller, model, [digestion(added.key)]).of("digest")
     assert done.problems == ()
     assert done.sources[0].item.by == "model"
     assert list(_facts(vault)) == ["The new job queue is PostgreSQL 16."]
@@ -203,7 +204,7 @@ def test_a_quote_may_run_over_the_lines_of_the_text(vault: Vault, caller: Caller
     with serving(says(json.dumps(answer))) as server:
         model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
         added = add_document(vault, text * 2, "queue.md", caller)
-        digest(vault, caller, model, added.key)
+        answer_tasks(vault, caller, model, [digestion(added.key)])
     [fact] = _facts(vault).values()
     assert fact.source_text == quote.replace("uses ", "uses\n")
 
@@ -217,7 +218,7 @@ def test_a_figure_that_the_quote_does_not_have_is_proposed(vault: Vault, caller:
     with serving(says(json.dumps({"claims": claims}))) as server:
         model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
         added = add_document(vault, f"{quote} It has 3 workers.\n" * 60, "report 7.md", caller)
-        digest(vault, caller, model, added.key)
+        answer_tasks(vault, caller, model, [digestion(added.key)])
     assert list(_facts(vault)) == ["The job queue of report 7 is PostgreSQL 16."]
     [waiting] = read_proposals(vault).open
     assert "figure 2021" in waiting.why
