@@ -3,8 +3,9 @@
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused
 from clawmem.model.facts.ids import Entropy
@@ -43,47 +44,80 @@ class Runtime:
         vault: str | None = None,
         agent: str | None = None,
         person: bool = False,
+        own: bool = False,
     ) -> None:
-        self.environment = environment
+        """`own` says that the vault is one that this program made for itself."""
+        self._given = environment
         self.working_folder = working_folder
         self._vault = vault
         self._agent = agent
         self._person = person
+        self._own = own
         self._opened: Vault | None = None
         self._passed_over: Path | None = None
         self.takes_in = False
 
+    @cached_property
+    def environment(self) -> Mapping[str, str]:
+        """The variables; for an agent without an XDG_CONFIG_HOME that lies in a repository or in the working folder."""
+        return self._given if self._planted is None else {**self._given, "XDG_CONFIG_HOME": ""}
+
+    @cached_property
+    def _planted(self) -> Path | None:
+        """The configuration folder that an agent does not use."""
+        named = self._given.get("XDG_CONFIG_HOME", "")
+        by_agent = self._agent is not None or "CLAWMEM_AGENT" in self._given or agent_shell(self._given) is not None
+        if self._person or not by_agent or not os.path.isabs(named):  # noqa: PTH117 - as `user_folder` reads it
+            return None
+        folder, home = Path(named).resolve(), self.home().resolve()
+        around = {folder, *folder.parents} - {home, *home.parents}
+        return folder if any(one == self.working_folder or git_dir_of(one) for one in around) else None
+
     def renewed(self, agent: str) -> "Runtime":
         """Return the same environment with nothing opened yet, for `agent` if none is named otherwise."""
         named = self._agent if self._agent is not None else self.environment.get("CLAWMEM_AGENT", agent)
-        return Runtime(self.environment, self.working_folder, self._vault, named)
+        return self._copy(agent=named, person=False)
 
     def nearest(self) -> "Runtime":
         """Return the same environment for a command that `setup` wired: the vault that the working folder is in has
         precedence over --vault if it was made or accepted on this machine."""
         found = (one for one in self._upwards() if (one / SETTINGS).is_file() and self._is_own(one))
         own = next(found, None) if self._vault is not None else None
-        return self if own is None else Runtime(self.environment, self.working_folder, str(own), self._agent)
+        return self if own is None else self._copy(vault=str(own))
 
     def at(self, folder: Path) -> "Runtime":
         """Return the same environment in another folder."""
-        return Runtime(self.environment, folder, self._vault, self._agent, self._person)
+        return self._copy(working_folder=folder)
 
     def of_person(self) -> "Runtime":
         """Return the same environment for a person who said that they are one."""
-        return Runtime(self.environment, self.working_folder, self._vault, person=True)
+        return self._copy(agent=None, person=True)
+
+    def _copy(self, **changed: Any) -> "Runtime":
+        known: dict[str, Any] = {
+            "environment": self._given, "working_folder": self.working_folder, "vault": self._vault,
+            "agent": self._agent, "person": self._person, "own": self._own,
+        }  # fmt: skip
+        return Runtime(**known | changed)
 
     def locate(self) -> VaultLocation:
         """Return the location of the vault.
 
         The order is: `--vault`, CLAWMEM_VAULT, the nearest `clawmem.yaml` in the working folder or above, `~/.clawmem`.
         For an agent, and for a command that `takes_in` what others say, one that nobody made or accepted on this
-        machine is passed over. Raise NoVault if there is none.
+        machine is passed over. Raise NoVault if there is none, or if it is that of --vault.
         """
-        for text, rule in ((self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT")):
-            if text is not None:
-                return self._location(_not_empty(text, rule, "the vault's folder"), rule)
         own_only = self.takes_in or self.agent() is not None
+        for text, rule in ((self._vault, "--vault"), (self.environment.get("CLAWMEM_VAULT"), "CLAWMEM_VAULT")):
+            if text is None:
+                continue
+            place = self._location(_not_empty(text, rule, "the vault's folder"), rule)
+            if not own_only or self._is_own(place.root):
+                return place
+            self._passed_over = place.root
+            if rule == "--vault":
+                raise self._no_own()
+            break
         for folder in self._upwards():
             if (folder / SETTINGS).is_file():
                 if not own_only or self._is_own(folder):
@@ -96,10 +130,7 @@ class Runtime:
         if (default / SETTINGS).is_file():
             return VaultLocation(default, "the user's default")
         if self._passed_over:
-            raise NoVault(
-                f"The vault {self._passed_over} was not made or accepted on this machine, and there is no other.",
-                "A person accepts it with `clawmem config trust` in that folder.",
-            )
+            raise self._no_own()
         raise NoVault(
             f"There is no vault here: no {SETTINGS} in {self.working_folder} or above it, and none in {default}.",
             f"Create one in {default} with `clawmem init`, or name one with --vault or CLAWMEM_VAULT.",
@@ -126,13 +157,16 @@ class Runtime:
         if self._opened is None:
             root, rule = self.locate()
             self._opened = Vault(root, self.environment)
-            self._opened.is_foreign = rule.endswith("upwards") and not self._is_own(root)
+            self._opened.is_foreign = not self._is_own(root)
+            self._opened.is_chosen = rule == "--vault"
         return self._opened
 
     def notices(self) -> tuple[str, ...]:
         """Return notices about a vault of somebody else in the working folder, and about invalid settings if the
         settings were read in this run."""
         found = [f"{self._passed_over} {_OF_OTHERS}, so it was not used. {_ACCEPT}"] if self._passed_over else []
+        if self._planted is not None:
+            found.append(f"XDG_CONFIG_HOME is {self._planted}, which a repository can bring, so it was not used.")
         if self._opened is None:
             return tuple(found)
         if self._opened.is_foreign:
@@ -273,7 +307,7 @@ class Runtime:
 
     def home(self) -> Path:
         """Return the user's home folder."""
-        named = self.environment.get("HOME")
+        named = self._given.get("HOME")
         return Path(named) if named else Path.home()
 
     def _upwards(self) -> tuple[Path, ...]:
@@ -283,7 +317,13 @@ class Runtime:
         """Return whether a folder with a vault is the user's: the default one, or made or accepted on this machine."""
         from clawmem.vault.git.acceptance import is_own_vault  # only where the working folder is in a vault
 
-        return folder == self._default() or is_own_vault(folder, self.environment)
+        return self._own or folder == self._default() or is_own_vault(folder, self.environment)
+
+    def _no_own(self) -> NoVault:
+        return NoVault(
+            f"The vault {self._passed_over} was not made or accepted on this machine, so no agent uses it.",
+            "A person accepts it with `clawmem config trust` in that folder.",
+        )
 
     def _default(self) -> Path:
         return self.home() / DEFAULT_FOLDER

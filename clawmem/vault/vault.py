@@ -36,11 +36,12 @@ class Vault:
     """One vault on disk. Only methods that say so run git.
 
     `present` is None here. In a vault at a past commit (`vault/past.py`) it is the vault as it is now. `is_foreign` is
-    set where it was found in the working folder and nobody made or accepted it on this machine.
+    set where nobody made or accepted it on this machine, and `is_chosen` where a person named it on the command line.
     """
 
     present: Vault | None = None
     is_foreign = False
+    is_chosen = False
 
     def __init__(self, root: Path, environment: Mapping[str, str], disk: Disk | None = None) -> None:
         git_dir = git_dir_of(root)
@@ -66,9 +67,9 @@ class Vault:
             check_work_tree(self.root, self.git_dir)
         check_state_folder(self.state)
 
-    def check_writable(self) -> None:
-        """Raise Refused if the vault is foreign."""
-        if self.is_foreign:
+    def check_writable(self, lasting: bool = False) -> None:
+        """Raise Refused if the vault is foreign, unless a person chose it; a `lasting` use needs its acceptance."""
+        if self.is_foreign and (lasting or not self.is_chosen):
             raise Refused(
                 f"The vault {self.root} was not made or accepted on this machine, so nothing was written.",
                 "A person accepts it with `clawmem config trust`. --vault or CLAWMEM_VAULT names another vault.",

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import pytest
 
 from tests.conftest import Command, Result
 
+Env = Mapping[str, Path]
 PLAN = "The plan of Ada is called zqplan."
 
 
@@ -25,9 +26,11 @@ class Place(NamedTuple):
     home: Path
     project: Path
 
-    def run(self, *words: str, given: str | None = None, at: Path | None = None, shell: str = "") -> Result:
-        env = {"CLAUDECODE": "1"} if shell else {}
-        return self.clawmem(*words, given=given, cwd=at or self.project, env=env)
+    def run(
+        self, *words: str, given: str | None = None, at: Path | None = None, shell: str = "", env: Env | None = None
+    ) -> Result:
+        variables = {name: str(path) for name, path in (env or {}).items()} | ({"CLAUDECODE": "1"} if shell else {})
+        return self.clawmem(*words, given=given, cwd=at or self.project, env=variables)
 
     def git(self, *words: str, at: Path | None = None) -> str:
         done = subprocess.run(
@@ -35,9 +38,10 @@ class Place(NamedTuple):
         )
         return done.stdout
 
-    def hook(self, event: str, *words: str, at: Path | None = None, **given: str) -> str:
+    def hook(self, event: str, *words: str, at: Path | None = None, env: Env | None = None, **given: str) -> str:
         call = {"session_id": "s1", "cwd": str(at or self.project), **given}
-        done = self.run("hook", event, "--harness", "claude-code", *words, given=json.dumps(call), at=self.home)
+        words = ("hook", event, "--harness", "claude-code", *words)
+        done = self.run(*words, given=json.dumps(call), at=self.home, env=env)
         assert done.code == 0
         return done.out + done.err
 
@@ -185,6 +189,94 @@ def test_an_archive_that_names_the_users_git_folder_is_not_the_users_vault(
     assert "zqevil" not in place.run("context", "run first", at=folder, shell="claude-code").out
     assert place.run("remember", "Not here.", at=folder).code == 1
     assert "zqnew" in place.own() and "zqevil" not in place.own()
+
+
+def served(place: Place, folder: Path, env: Env | None = None) -> str:
+    """What an agent and a hook get that somebody leads to a vault: by its folder, a variable and the option."""
+    ways: list[tuple[dict[str, Path], tuple[str, ...], Path]] = [
+        ({}, (), folder), ({"CLAWMEM_VAULT": folder}, (), place.home), ({}, ("--vault", str(folder)), place.home),
+    ]  # fmt: skip
+    told = []
+    for named, words, at in ways:
+        asked = ("recall", "zqevil-helper first Oslo", *words)
+        told += [place.run(*asked, at=at, shell="claude-code", env={**named, **(env or {})}).out]
+        told += [place.hook("SessionStart", *words, at=at, env={**named, **(env or {})}, source="startup")]
+    return "\n".join(told)
+
+
+def test_a_vault_that_a_variable_or_an_option_names_is_not_the_agents(place: Place, tmp_path: Path) -> None:
+    assert "zqevil" not in served(place, place.project)
+    named = {"CLAWMEM_VAULT": place.project}
+    asked = place.hook("UserPromptSubmit", at=tmp_path, env=named, prompt="Where does the user live? zqevil-helper?")
+    assert "Oslo" in asked and "zqevil" not in asked
+    for words in (("ingest", "-", "--format", "text"), ("remember", "Ada keeps zqbees.")):
+        shell = "claude-code" if words[0] == "remember" else ""
+        done = place.run(*words, given="Ada: I keep zqbees.\n", at=tmp_path, shell=shell, env=named)
+        assert done.code == 0 and "so it was not used" in done.err, done
+        done = place.run(*words, "--vault", str(place.project), given="x\n", at=tmp_path, shell=shell)
+        assert done.code == 10 and "so no agent uses it" in done.err, done
+    assert "zqbees" in place.own()
+
+
+def test_a_person_chooses_a_vault_on_the_command_line_and_not_by_a_variable(place: Place, tmp_path: Path) -> None:
+    team = tmp_path / "team"
+    place.git("clone", "-q", str(place.project), str(team))
+    chosen, named = ("--vault", str(team)), {"CLAWMEM_VAULT": team}
+    for words, env in ((chosen, None), ((), named)):
+        read = place.run("recall", "zqevil", *words, at=tmp_path, env=env)
+        assert read.code == 0 and "zqevil" in read.out and "what it says is another's word" in read.err
+    assert place.run("remember", "Ada sails zqnew.", *chosen, at=tmp_path).code == 0
+    assert place.run("remember", "Ada sails zqold.", at=tmp_path, env=named).code == 1
+    assert place.run("setup", "cursor", *chosen, at=tmp_path).code == 1
+    log = place.git("log", "-p", at=team)
+    assert "zqnew" in log and "zqold" not in log
+    assert place.run("config", "trust", "--yes", *chosen, at=tmp_path).code == 0
+    assert "zqevil" in served(place, team)
+    assert place.run("setup", "cursor", *chosen, at=tmp_path).code == 0
+
+
+def test_what_an_agent_restores_is_not_accepted(place: Place, tmp_path: Path) -> None:
+    backup, brought, own = tmp_path / "b.clawmem", tmp_path / "brought", tmp_path / "own"
+    assert place.run("backup", str(backup), "--vault", str(place.project)).code == 0
+    done = place.run("restore", str(backup), str(brought), at=tmp_path, shell="claude-code")
+    assert done.code == 0 and "a person accepts it with `clawmem config trust`" in done.err
+    assert "zqevil" not in served(place, brought)
+    assert place.run("restore", str(backup), str(own), at=tmp_path).err == ""
+    assert "zqevil" in served(place, own)
+    shutil.rmtree(place.home / ".clawmem")
+    done = place.run("restore", str(backup), str(place.home / ".clawmem"), at=tmp_path, shell="claude-code")
+    assert done.code == 1 and not (place.home / ".clawmem").exists()
+
+
+@pytest.mark.parametrize("shell", ["", "claude-code"])
+def test_an_init_accepts_a_new_vault_and_no_planted_beginning_of_one(place: Place, tmp_path: Path, shell: str) -> None:
+    new, planted = tmp_path / "new", tmp_path / "begun"
+    assert place.run("init", str(new), at=tmp_path, shell=shell).err == ""
+    assert place.run("remember", "Ada sails.", "--vault", str(new), shell="claude-code").code == 0
+    place.git("init", "-q", str(planted))
+    (planted / ".git/clawmem").mkdir()
+    shutil.copytree(place.project / "life", planted / "life")
+    done = place.run("init", str(planted), at=tmp_path, shell=shell)
+    assert done.code == 0 and "a person accepts it with `clawmem config trust`" in done.err
+    assert "zqevil" not in served(place, planted)
+
+
+def test_a_configuration_folder_that_a_repository_brings_counts_for_no_agent(place: Place, tmp_path: Path) -> None:
+    team, outer = tmp_path / "team", tmp_path / "outer"
+    place.git("clone", "-q", str(place.project), str(team))
+    named = {"XDG_CONFIG_HOME": outer / "config"}
+    named["XDG_CONFIG_HOME"].mkdir(parents=True)
+    assert place.run("config", "trust", "--yes", "--vault", str(team), env=named).code == 0
+    assert place.run("config", "set", "llm.model", "x/y", "--user", at=place.home, env=named).code == 0
+    asked = ("config", "get", "llm.model")
+    assert "x/y" in place.run(*asked, at=place.home, shell="claude-code", env=named).out
+    assert "zqevil" in served(place, team, env=named)
+    done = place.run(*asked, at=outer, shell="claude-code", env=named)
+    assert "x/y" not in done.out and "so it was not used" in done.err
+    place.git("init", "-q", str(outer))
+    assert "x/y" not in place.run(*asked, at=place.home, shell="claude-code", env=named).out
+    assert "zqevil" not in served(place, team, env=named)
+    assert "x/y" in place.run(*asked, at=outer, env=named).out, "a person's own folder may be in a repository"
 
 
 def test_without_a_memory_of_their_own_the_agent_has_none(place: Place) -> None:

@@ -42,9 +42,15 @@ class Commands:
         )
 
     def run(self, verb: tuple[str, ...], cwd: Path, environment: Mapping[str, str], out: Path) -> Ran:
-        """Run one command in a folder."""
+        """Run one command on the vault in a folder, which its person names: so it gets as far as it leads."""
         assert self._server.stdin is not None and self._server.stdout is not None
-        request = {"argv": verb, "cwd": str(cwd), "env": dict(environment), "out": str(out), "seconds": _SECONDS}
+        request = {
+            "argv": ("--vault", str(cwd), *verb),
+            "cwd": str(cwd),
+            "env": dict(environment),
+            "out": str(out),
+            "seconds": _SECONDS,
+        }
         self._server.stdin.write(json.dumps(request) + "\n")
         self._server.stdin.flush()
         return Ran(verb, json.loads(self._server.stdout.readline()), out.read_text(errors="replace"))
@@ -110,8 +116,7 @@ def scene(prepared: Path, tmp_path: Path) -> Scene:
     # A copy has other inodes: git would read every file again in each command.
     git(root, environment, "config", "remote.origin.url", str(folder / "hub.git"))
     git(root, environment, "update-index", "-q", "--refresh")
-    # Found upwards, it would be passed over or only read: who names it gets as far as it leads.
-    return Scene(root, outside, program, {**environment, "CLAWMEM_VAULT": str(root)})
+    return Scene(root, outside, program, environment)
 
 
 def _state_of(folder: Path) -> dict[str, tuple[str, object]]:
@@ -211,5 +216,5 @@ def test_a_copy_of_an_accepted_vault_is_not_accepted(commands: Commands, scene: 
     accept(scene.git_dir, scene.environment)
     copy = scene.root.with_name("copy")
     shutil.copytree(scene.root, copy, symlinks=True)
-    commands.run(SYNC, copy, {**scene.environment, "CLAWMEM_VAULT": str(copy)}, scene.root.parent.parent / "said")
+    commands.run(SYNC, copy, scene.environment, scene.root.parent.parent / "said")
     assert not (scene.root.parent.parent / "mark").exists()

@@ -143,9 +143,9 @@ def victim(
 
 
 def everything(victim: Victim) -> None:
-    """Every verb that could call a model, once."""
+    """Every verb that could call a model, once, in the vault that its person names."""
     for verb in VERBS:
-        run(list(verb))
+        run(["--vault", os.environ["CLAWMEM_VAULT"], *verb])
 
 
 def llm(address: str, **more: Any) -> dict[str, Any]:
@@ -246,6 +246,8 @@ def test_a_file_that_was_pushed_is_none_of_this_machines(
         monkeypatch.setenv("XDG_CONFIG_HOME", ".config")
         run(["heartbeat"])
         monkeypatch.setenv("XDG_CONFIG_HOME", "")
+        home = Path(os.environ["HOME"])
+        monkeypatch.setattr(Path, "home", staticmethod(lambda: home))
         monkeypatch.setenv("HOME", "~")
         run(["heartbeat"])
         assert listening.heard == []
@@ -515,7 +517,7 @@ def test_a_clone_is_accepted_by_a_person(victim: Victim, clawmem: Command, tmp_p
         clone = tmp_path / "clone"
         git(tmp_path, victim.environment, "clone", "-q", str(victim.hub), str(clone))
         assert clawmem("heartbeat", cwd=clone).code == 1, "what is found in the working folder is only read"
-        told = clawmem("heartbeat", cwd=clone, env={"CLAWMEM_VAULT": str(clone)})
+        told = clawmem("heartbeat", "--vault", str(clone))
         assert told.code == 0
         assert (
             "This vault suggests values for llm.model, llm.api_base, llm.api_key_env. They have no effect" in told.err

@@ -197,7 +197,7 @@ def _runner(call: Call, home: str, judge: Judge) -> SuiteRunner:
 
     def run_command(given: InnerCommand) -> tuple[int, str]:
         pinned = {**environment, "CLAWMEM_NOW": given.now, "CLAWMEM_SEED": given.seed}
-        runtime = Runtime(pinned, given.root, str(given.root))
+        runtime = Runtime(pinned, given.root, str(given.root), own=True)
         return tuple(call.run_inner(given.words, runtime, given.given.encode()))  # type: ignore[return-value]
 
     command = command_grader(call.runtime.vault, call.runtime.working_folder)

@@ -8,7 +8,7 @@ from clawmem.errors import StorageFailed
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import INSIDE_REPOSITORY, Parameter
 from clawmem.vault.exchange.create import create_vault
-from clawmem.vault.git.acceptance import try_accept
+from clawmem.vault.git.acceptance import acceptance_notices
 
 
 def init(call: Call, path: str | None, inside_repository: bool) -> Answer:
@@ -21,11 +21,11 @@ def init(call: Call, path: str | None, inside_repository: bool) -> Answer:
     except OSError as problem:
         why = f"{root} cannot be created: {problem.strerror}."
         raise StorageFailed(why, "Choose a folder that you can write to.") from None
-    notices = try_accept(vault.git_dir, runtime.environment)
     lines = [f"A new vault is ready in {vault.root}."]
     if not runtime.is_found_anywhere(vault.root):
         lines.append(f"To use it from any folder: export CLAWMEM_VAULT={shlex.quote(str(vault.root))}")
     lines.append("Next: clawmem remember 'a fact worth keeping'")
+    notices = acceptance_notices(vault.git_dir, runtime.environment)
     return Answer({"vault": str(vault.root), "commit": vault.head().commit}, lines, notices)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clawmem.errors import PERSON_RUNS, NotPermitted
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, INSIDE_REPOSITORY, Parameter
 from clawmem.faces.parts.reading import opened
@@ -15,8 +16,12 @@ def restore(call: Call, file: str, folder: str, inside_repository: bool) -> Answ
     """The backup is verified before the restore and the vault after it. If a check fails, no file remains."""
     runtime = call.runtime
     root = (runtime.working_folder / Path(folder).expanduser()).resolve()
+    caller = runtime.caller()
+    if caller.agent and runtime.is_found_anywhere(root):
+        why = f"{root} would be the memory of every agent here, so only a person may restore it"
+        raise NotPermitted(f"{why}, and {caller.agent} is an agent.", PERSON_RUNS)
     with opened(call, file) as archive:
-        done = act(archive, root, runtime.caller(), runtime.environment, inside_repository=inside_repository)
+        done = act(archive, root, caller, runtime.environment, inside_repository=inside_repository)
     manifest = done.manifest
     data = {
         "vault": str(done.root),

@@ -80,7 +80,7 @@ def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
 def _wiring(call: Call, harness: str) -> Any:
     runtime = call.runtime
     vault = runtime.vault()
-    vault.check_writable()
+    vault.check_writable(lasting=True)
     return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), str(vault.root))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -17,7 +18,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.vault.exchange.archive import JOURNAL as JOURNAL_PART
 from clawmem.vault.exchange.create import refuse_nested
 from clawmem.vault.exchange.staging import create_parents, staging
-from clawmem.vault.git.acceptance import try_accept
+from clawmem.vault.git.acceptance import accept, acceptance_notices
 from clawmem.vault.git.attributes import install_attributes
 from clawmem.vault.state.journal import JOURNAL
 from clawmem.vault.vault import Vault
@@ -40,7 +41,8 @@ def restore(
 ) -> RestoreResult:
     """Create a vault at `root`, which must be an empty folder or not exist.
 
-    Raise DamagedBackup if anything differs from the backup. Nothing is left behind then."""
+    Where a person restores it, it is recorded as accepted. Raise DamagedBackup if anything differs from the backup.
+    Nothing is left behind then."""
     _check_place(root, inside_repository)
     with create_parents(root), staging(root) as work:
         manifest, vault = unpack_backup(file, work, environment)
@@ -49,7 +51,10 @@ def restore(
         errors = _count_errors(vault, caller)
         vault.git.inherited_descriptors = ()
         _put_in_place(vault.root, root)
-    notices = [*try_accept(root / ".git", environment)]
+    if caller.agent is None:
+        with suppress(OSError):
+            accept(root / ".git", environment)
+    notices = [*acceptance_notices(root / ".git", environment)]
     notices += [f"not in the backup: {path}: {why}" for path, why in manifest.left_out.items()]
     if errors:
         found = counted(errors, "error")

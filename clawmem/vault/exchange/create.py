@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from clawmem.errors import InvalidInput, Refused
 from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.layout import SETTINGS
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.git.acceptance import accept
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import PENDING_FILE, git_dir_of
 from clawmem.vault.lock import writer_lock
@@ -40,7 +42,8 @@ def template_folder() -> Path:
 def create_vault(
     root: Path, environment: Mapping[str, str], now: datetime, *, inside_repository: bool = False
 ) -> Vault:
-    """Create a vault at `root`, which must be empty or not exist, with everything in one first commit.
+    """Create a vault at `root`, which must be empty or not exist, with everything in one first commit, and record it
+    as accepted, unless the record cannot be written.
 
     Raise Refused if `root` is inside another repository, unless `inside_repository` allows it. An interrupted creation
     is completed.
@@ -66,9 +69,13 @@ def template_files() -> Iterator[tuple[str, bytes]]:
 def _initialise(root: Path, environment: Mapping[str, str]) -> None:
     # The state folder comes first: it marks an unfinished creation as ours, and its lock excludes others.
     state = root / ".git" / "clawmem"
+    is_new = not (root / ".git").exists()
     # New folders are readable only by their owner. Existing ones keep their permissions.
     for folder in (root, root / ".git", state):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if is_new:  # what an archive brings can look like an unfinished creation
+        with suppress(OSError):
+            accept(root / ".git", environment)
     git = Git(root, environment)
     with writer_lock(state / "lock", _WAIT, "init"):
         (root / ".git" / "config.lock").unlink(missing_ok=True)

@@ -82,17 +82,12 @@ def revoke_acceptance(git_dir: Path, environment: Mapping[str, str]) -> None:
     _update(environment, lambda records: {key: entry for key, entry in records.items() if key != _key(git_dir)})
 
 
-def try_accept(git_dir: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Record a vault that clawmem created here as accepted. Return a notice if the record cannot be written."""
-    try:
-        accept(git_dir, environment)
-    except OSError as problem:
-        folder = user_folder(environment)
-        return (
-            f"This vault could not be recorded as accepted, because {folder} cannot be written ({problem.strerror}):"
-            " run `clawmem config trust` later.",
-        )
-    return ()
+def acceptance_notices(git_dir: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a notice if a new vault is not accepted: nobody could write the record, or an agent brought the vault."""
+    if is_accepted(git_dir, environment):
+        return ()
+    record = user_folder(environment) / RECORD
+    return (f"{record} does not record this vault as accepted: a person accepts it with `clawmem config trust`.",)
 
 
 def _update(environment: Mapping[str, str], changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

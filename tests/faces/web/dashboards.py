@@ -19,6 +19,7 @@ from clawmem.faces.cli.plain import plain_call
 from clawmem.faces.parts.command import Call
 from clawmem.faces.web.dashboard.serve import serve
 from clawmem.runtime import Runtime
+from clawmem.vault.git.acceptance import accept
 
 NOW = "2026-11-21T09:30:00Z"
 _TASK = """# Paint the boat
@@ -60,6 +61,7 @@ def fill(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         found: str = do("remember", text, *words, **given)["facts"][0]["id"]
         return found
 
+    accept(root / ".git", environment)
     jane, boat = ("--entity", "areas/people/jane"), ("--entity", "projects/boat")
     home = fact("Jane lives in Oslo.", *jane, now="2026-10-21T09:00:00Z")
     tea = fact("Jane prefers green tea.", *jane, now="2026-11-03T09:00:00Z")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.git.acceptance import RECORD, accept, is_accepted, revoke_acceptance, try_accept, user_folder
+from clawmem.vault.git.acceptance import RECORD, accept, is_accepted, revoke_acceptance, user_folder
+from tests.conftest import Command
 
 
 def test_a_copy_and_a_newcomer_in_its_place_do_not_count(
@@ -59,11 +60,11 @@ def test_vaults_accepted_at_once_are_all_recorded(tmp_path: Path, environment: d
     assert all(is_accepted(folder, environment) for folder in folders)
 
 
-def test_a_home_that_cannot_be_written_is_said(vault_root: Path, environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_written_is_said(clawmem: Command, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    told = try_accept(vault_root / ".git", {**environment, "XDG_CONFIG_HOME": str(blocked)})
-    assert len(told) == 1 and "`clawmem config trust`" in told[0]
+    done = clawmem("init", str(tmp_path / "new"), env={"XDG_CONFIG_HOME": str(blocked)})
+    assert done.code == 0 and done.err.count("a person accepts it with `clawmem config trust`") == 1
 
 
 @pytest.mark.parametrize("given", [{"XDG_CONFIG_HOME": "here", "HOME": "/h"}, {"XDG_CONFIG_HOME": "", "HOME": "/h"}])
