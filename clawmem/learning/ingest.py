@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import known_events
+from clawmem.memory.pages.token_counts import count_said
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.trust import least_trust
@@ -73,7 +74,10 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
                 kept = f"{counted(run.added, 'event')} {'is' if run.added == 1 else 'are'} kept"
                 problem.hint = f"{kept}; run the same command again to add the rest. {problem.hint}"
             raise
-        return run.result(skipped)
+        result = run.result(skipped)
+    if result.added:
+        count_said(vault)
+    return result
 
 
 def count_new(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 # The value of `fact.pace` for facts in quarantine, which no context shows.
 QUARANTINE_PACE = -1
-VERSION = "24"
+VERSION = "25"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
@@ -15,8 +15,8 @@ VERSION = "24"
 #   `fact.tokens`: the tokens of its context line, exact if
 #   `exact` is 1. `used`, `weight`, `pace`: what its tier depends on, see `clawmem.index.search.by_tier`.
 # - `event.sitting`: the session of the event on its day, or the day if it has none. `place`: its position there.
-#   `tokens`: those of its context line, or NULL. `verdict`: whether it reads as an order, or NULL, see
-#   `clawmem.index.tables.order_verdicts`.
+#   `tokens`: those of its context line, or NULL, and `words` those of each word of a long text. `verdict`: whether it
+#   reads as an order, or NULL, see `clawmem.index.tables.order_verdicts`.
 # - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed.
 # - `edge`: what the fact in row `n` points to: other facts by id, entities by name.
 # - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with
@@ -95,7 +95,8 @@ CREATE TABLE event (
     line TEXT NOT NULL,
     seal INTEGER NOT NULL,
     tokens INTEGER,
-    verdict INTEGER
+    verdict INTEGER,
+    words BLOB
 );
 CREATE UNIQUE INDEX event_id ON event (id, day);
 CREATE INDEX event_sitting ON event (sitting, place, recalled, speaker, size, asks, role);

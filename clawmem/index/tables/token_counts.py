@@ -8,11 +8,11 @@ from collections.abc import Callable
 from clawmem.index.tables.outside import stakes
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
-from clawmem.model.pages.tokens import context_line, event_line, note_line
+from clawmem.model.pages.tokens import context_line, event_line, note_line, word_counts
 from clawmem.model.records.event import event_from_record
 from clawmem.model.settings.acceptance import as_served
 
-_BATCH = 5_000
+_BATCH = 500
 
 
 def needs_counting(index: Index) -> bool:
@@ -25,6 +25,11 @@ def needs_counting(index: Index) -> bool:
 def count_exactly(index: Index, count: Callable[[str], int]) -> int:
     """Count the context line of every fact, note and event without an exact count. Return how many there were."""
     return sum(_in_batches(index, act, count) for act in (_count_facts, _count_notes, _count_events))
+
+
+def count_events(index: Index, count: Callable[[str], int]) -> int:
+    """Count the context line of every event without an exact count. Return how many there were."""
+    return _in_batches(index, _count_events, count)
 
 
 def _in_batches(index: Index, act: Callable[[Index, Callable[[str], int]], int], count: Callable[[str], int]) -> int:
@@ -56,6 +61,7 @@ def _count_notes(index: Index, count: Callable[[str], int]) -> int:
 
 def _count_events(index: Index, count: Callable[[str], int]) -> int:
     rows = index.database.execute("SELECT n, line FROM event WHERE tokens IS NULL LIMIT ?", (_BATCH,)).fetchall()
-    found = [(count(event_line(event_from_record(json.loads(line)))), n) for n, line in rows]
-    index.database.executemany("UPDATE event SET tokens = ? WHERE n = ?", found)
+    events = [(event_from_record(json.loads(line)), n) for n, line in rows]
+    found = [(count(event_line(event)), word_counts(event, count), n) for event, n in events]
+    index.database.executemany("UPDATE event SET tokens = ?, words = ? WHERE n = ?", found)
     return len(rows)

@@ -10,7 +10,8 @@ exceeds. The bound of each part is independent of its neighbours, so joined text
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from clawmem.model.facts.fact import Fact, since_or_from
@@ -19,7 +20,7 @@ from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, visible
 from clawmem.model.records.event import Event, display_speaker, trust_limit
-from clawmem.model.search.excerpt import excerpt
+from clawmem.model.search.excerpt import excerpt_place
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "
@@ -57,12 +58,54 @@ def event_line(event: Event, words: Sequence[str] = ()) -> str:
 
     Of a long text, the part with most of some words in lower case is shown, or the beginning if there are none.
     """
-    most = LONGEST_TURN if event.role in ("user", "note") else LONGEST_ANSWER
-    text = servable(event.text)
-    if len(text) > most:
-        text = excerpt(text, words, most) if words else shorten(text, most)
+    return counted_event_line(event, words)[0]
+
+
+def counted_event_line(
+    event: Event, words: Sequence[str] = (), tokens: int | None = None, counts: bytes | None = None
+) -> tuple[str, int | None]:
+    """Return an event as a line of context, and the tokens of that line, or None if they are not known.
+
+    `tokens` are those of the line without words, and `counts` is what `word_counts` returned for the event.
+    """
+    speaker, text, rest = _event_parts(event)
+    most = _most_characters(event)
+    if len(text) <= most or not words:
+        return f"{speaker} {shorten(text, most)}{rest}", tokens
+    begin, end = excerpt_place(text, words, most)
+    shown = f"{'… ' if begin else ''}{text[begin:end]}{' …' if end < len(text) else ''}"
+    return f"{speaker} {shown}{rest}", _excerpt_tokens(text, begin, end, counts) if counts else None
+
+
+def word_counts(event: Event, count: Callable[[str], int]) -> bytes | None:
+    """Return the tokens of what surrounds a text that is too long for a line, and of each of its words, or None if it
+    is short enough. No token crosses the space before a word, so the tokens of any part are the sum of its words'."""
+    speaker, text, rest = _event_parts(event)
+    if len(text) <= _most_characters(event):
+        return None
+    counts = [count(f"{speaker}{rest}"), *(count(f" {word}") for word in text.split(" "))]
+    return array("H", counts).tobytes() if max(counts) < 1 << 16 else None
+
+
+def _excerpt_tokens(text: str, begin: int, end: int, counts: bytes) -> int | None:
+    """Return the tokens of a line with a part of a text, or None if the part cuts a word or the counts do not fit."""
+    known = array("H", counts)
+    whole_words = (not begin or text[begin - 1] == " ") and (end == len(text) or text[end] == " ")
+    if not whole_words or len(known) != text.count(" ") + 2:
+        return None
+    first = text.count(" ", 0, begin) + 1
+    words = known[first : first + text.count(" ", begin, end) + 1]
+    return known[0] + sum(words) + bool(begin) + (end < len(text))  # an ellipsis is one token
+
+
+def _most_characters(event: Event) -> int:
+    return LONGEST_TURN if event.role in ("user", "note") else LONGEST_ANSWER
+
+
+def _event_parts(event: Event) -> tuple[str, str, str]:
+    """Return what stands before the text of an event in its line, the text, and what stands after it."""
     remark = _REMARK if trust_limit(event) == EXTERNAL else ""
-    return f"- {servable(display_speaker(event))}: {text} ({day_of(event.timestamp)}{remark})\n"
+    return f"- {servable(display_speaker(event))}:", servable(event.text), f" ({day_of(event.timestamp)}{remark})\n"
 
 
 def note_line(text: str) -> str:

@@ -13,6 +13,12 @@ def excerpt(text: str, words: Sequence[str], most: int) -> str:
     line = " ".join(text.split())
     if len(line) <= most:
         return line
+    begin, end = excerpt_place(line, words, most)
+    return f"{'… ' if begin else ''}{line[begin:end]}{' …' if end < len(line) else ''}"
+
+
+def excerpt_place(line: str, words: Sequence[str], most: int) -> tuple[int, int]:
+    """Return where the excerpt of a longer line begins and ends: between words, unless a word is very long."""
     lowered = f" {line.lower()}"
     places = sorted((at, number) for number, word in enumerate(words) for at in _beginnings(lowered, word))
     start = max(
@@ -24,7 +30,7 @@ def excerpt(text: str, words: Sequence[str], most: int) -> str:
     if begin + most > len(line):  # the end fits as a whole
         begin = line.find(" ", len(line) - most - 1) + 1
     end = len(line) if begin + most >= len(line) else max(line.rfind(" ", begin, begin + most), begin + most // 2)
-    return f"{'…' if begin else ''}{line[begin:end]}{'…' if end < len(line) else ''}"
+    return begin, end
 
 
 def _beginnings(lowered: str, word: str) -> list[int]:

@@ -20,7 +20,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import DaySpan
 from clawmem.model.pages.packing import Unit
-from clawmem.model.pages.tokens import LONGEST_ANSWER, event_line, servable, shorten, token_bound
+from clawmem.model.pages.tokens import counted_event_line, servable, shorten, token_bound
 from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.entity import summary_path
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
@@ -77,7 +77,7 @@ def said_units(index: Index, events: Sequence[Event], moment: str, words: Sequen
     kept, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
     known = [(event, kept.get(event.id, _UNKNOWN)) for event in events]
     return [
-        _said(event, one.tokens, words, outdated.get(event.id, ""))
+        _said(event, one, words, outdated.get(event.id, ""))
         for event, one in known
         if not reads_as_order(event, one.verdicts)
     ]
@@ -90,13 +90,14 @@ def orders_remark(left_out: int, command: str) -> str | None:
     return f"{left_out} left out because they read as orders; show them with `{command} --in events`"
 
 
-def _said(event: Event, tokens: int | None, words: Sequence[str], outdated: str) -> Unit:
-    text = event_line(event, words)
+def _said(event: Event, record: EventRecord, words: Sequence[str], outdated: str) -> Unit:
+    text, tokens = counted_event_line(event, words, record.tokens, record.word_counts)
+    exact = tokens is not None and not outdated
     if outdated:
-        text, tokens = f"{text.removesuffix(')' + chr(10))}, {servable(outdated)})\n", None
-    if len(event.text) > LONGEST_ANSWER and text != event_line(event):
-        tokens = None  # the stored number is that of the beginning
-    return Unit(event.id, token_bound(text) if tokens is None else tokens, tokens is not None, text)
+        remark = f", {servable(outdated)}"
+        text = f"{text.removesuffix(')' + chr(10))}{remark})\n"
+        tokens = tokens and tokens + token_bound(f"{remark})")
+    return Unit(event.id, tokens or token_bound(text), exact, text)
 
 
 def _unit(note: NoteRow, before: str = "-") -> Unit:

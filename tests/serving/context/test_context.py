@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import is_recalled
 from clawmem.model.transcripts.message import Message
@@ -110,6 +112,27 @@ def test_a_count_says_whether_it_is_exact(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, "One more")
     assert context(vault, caller, 1000).counted_by == "mixed"
     assert context(vault, caller, exact.tokens).tokens <= exact.tokens
+
+
+def test_excerpts_of_long_turns_are_counted_exactly_from_the_ingest_on(vault: Vault, caller: Caller) -> None:
+    count, chance = exact_counter(), random.Random(4)
+    words = "boiler Überlauf `ctx.run()` 12,345.67 Żurek naïve\u00a0x <b>valve</b> https://a.example/p?q=1 тест".split(
+        " "
+    )
+
+    def turn(number: int) -> Message:
+        text = " ".join(chance.choices(words, k=150)) + f"\n\tThe valve of boiler {number} leaks."
+        return Message(number, ("user", "assistant")[number % 2], text * 2, f"2026-11-{number % 20 + 1:02}T10:00:00Z")
+
+    ingest(vault, [turn(number) for number in range(60)], caller, "chat")
+    for budget in (1000, 4000):
+        served = context(vault, caller, budget, "Which boiler has a valve that leaks?")
+        assert served.left_out
+        assert "leaks." in served.text and "… " in served.text
+        assert 0.95 * budget <= count(served.text) <= budget
+        # The words of a question in the remark are counted by their upper bound.
+        assert served.tokens - count(served.text + "\n") < 40
+        assert token_bound(served.text) > 1.2 * budget
 
 
 def test_a_question_brings_its_answers_and_nothing_else_and_only_they_count_as_accessed(
@@ -384,7 +407,7 @@ def test_one_remark_where_only_events_were_left_out_names_what_shows_them(vault:
     done = context(vault, caller, 80, question)
     shown = sum(line.startswith("- Mia") for line in _lines(done))
     assert f"(left out: {60 - shown}; `clawmem recall '{question}' --all --limit 60` shows them)" in done.text
-    wide = context(vault, caller, 1200, "what was said yesterday?")
+    wide = context(vault, caller, 900, "what was said yesterday?")
     told = dict(wide.left_out)
     assert set(told) <= {"Said before", "In the days asked about"}, "an event that both offer counts once"
     assert sum(told.values()) == 60 - sum(line.startswith("- Mia") for line in _lines(wide))
