@@ -101,9 +101,11 @@ def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault,
 
 
 def test_what_was_undone_stays_undone_in_this_clone_and_in_others(vault: Vault, caller: Caller) -> None:
-    oslo, _ = keep(vault, caller, OSLO, PARIS)
+    keep(vault, caller, OSLO)
+    commit = run_heartbeat(vault, caller).commits[0]
+    keep(vault, caller, PARIS)
     run_heartbeat(vault, caller)
-    undo(vault, oslo.id, caller)
+    undo(vault, commit, caller)
     assert marks(vault, caller) == 0
     run_heartbeat(vault, caller)
     later = caller._replace(now=caller.now + timedelta(days=9))

@@ -10,7 +10,7 @@ from clawmem.memory.history.undo import undo as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
 
 
-def undo(call: Call, target: str, dry_run: bool) -> Answer:
+def undo(call: Call, target: str | None, dry_run: bool) -> Answer:
     """History is not erased: the undo is a new commit and can itself be undone. The command is refused if later changes
     depend on the change."""
     done = act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
@@ -43,9 +43,8 @@ VERB = Command(
     (
         Parameter(
             "target",
-            "A commit, or a fact; the latest change of a fact is reverted.",
-            required=True,
-            metavar="FACT_ID|COMMIT",
+            "A commit, or a fact, whose latest change is reverted; default: your own last change.",
+            metavar="[FACT_ID|COMMIT]",
             completes="fact",
         ),
         DRY_RUN._replace(help="Show what would change; change nothing."),
@@ -60,5 +59,5 @@ VERB = Command(
         "removed": [str],
         "dry_run": bool,
     },
-    ("clawmem undo fact_1a2b", "clawmem undo HEAD --dry-run"),
+    ("clawmem undo", "clawmem undo fact_1a2b", "clawmem undo HEAD --dry-run"),
 )

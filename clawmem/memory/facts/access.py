@@ -85,10 +85,6 @@ def _return_to_journal(vault: Vault, waiting: Mapping[str, AccessCount]) -> list
     return [problem for problem in problems if problem]
 
 
-def _writes(facts_by_entity: Mapping[str, Sequence[Fact]]) -> dict[str, bytes | None]:
-    return {path: data for name, facts in facts_by_entity.items() for path, data in items_write(name, facts).items()}
-
-
 def _restore_change(facts_by_entity: Mapping[str, Sequence[Fact]], restored: Sequence[Fact]) -> Change:
     ids = {one.id for one in restored}
     entities = [name for name, facts in facts_by_entity.items() if any(one.id in ids for one in facts)]
@@ -98,7 +94,7 @@ def _restore_change(facts_by_entity: Mapping[str, Sequence[Fact]], restored: Seq
     }
     return Change(
         subject_line("restore", "facts", f"{len(restored)} archived and used again"),
-        _writes(active),
+        {path: data for name, facts in active.items() for path, data in items_write(name, facts).items()},
         trailers("restore", facts=ids, entities=entities),
         body="\n".join(f"- {one.fact}" for one in restored[:100]),
     )

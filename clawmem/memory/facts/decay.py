@@ -47,7 +47,7 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
         change = Change(
             subject_line("archive", "facts", f"{len(due)} not used for {counted(days, 'day')}"),
             writes,
-            trailers("archive", facts=[one.fact.id for one in due], entities=sorted(by_entity)),
+            trailers("decay", facts=[one.fact.id for one in due], entities=sorted(by_entity)),
             body="\n".join(f"- {one.entity}: {one.fact.fact}" for one in due[:100]),
         )
         return DecayResult(tuple(due), work.commit([change])[-1], work.notices)

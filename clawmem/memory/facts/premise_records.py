@@ -101,7 +101,7 @@ def with_records(work: WriteScope, changes: Sequence[Change]) -> list[Change]:
             if view is None:
                 work.update_index()
                 view = PremiseView(work.index, stamp(work.caller.now)[:10])
-            if _concerns_premises(work.index, change, ids):
+            if has_dependents(work.index, ids) or any(kind in data for _, data in _items(change) for kind in _LINKED):
                 _read_change(view, change, ids)
                 change = _recorded(work, view, change, view.recomputed(ids), later)
         done.append(change)
@@ -112,10 +112,6 @@ def _items(change: Change) -> Iterator[tuple[str, bytes]]:
     for path, data in change.writes.items():
         if data is not None and file_kind(path) is ITEMS_FILE:
             yield path, data
-
-
-def _concerns_premises(index: Index, change: Change, ids: Collection[str]) -> bool:
-    return has_dependents(index, ids) or any(kind in data for _, data in _items(change) for kind in _LINKED)
 
 
 def _read_change(view: PremiseView, change: Change, ids: Collection[str]) -> None:

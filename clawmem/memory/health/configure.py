@@ -172,7 +172,12 @@ def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> Setting
             new_text = with_value(old_text, named.key, new, FILE)
             assert _value_of(_values(new_text), named.key) == new
             check_may_write(vault, caller, [FILE], "config")
-            change = _change(named.key, old, new, new_text, caller)
+            change = Change(
+                subject=subject_line("config", named.key, f"{shown_value(old)} -> {shown_value(new)}"),
+                writes={FILE: new_text.encode()},
+                trailers=trailers("config", agent=caller.agent, session=caller.session),
+                author=agent_author(caller.agent),
+            )
             person = None if caller.agent else personal_identity(vault.git)
             (commit,) = txn.commit([change._replace(author=change.author or person)])
         suggested = named.key in LOCAL and new not in named.offline
@@ -240,15 +245,6 @@ def _find_setting(key: str) -> Setting:
         near = get_close_matches(key, BY_KEY, n=3, cutoff=0.5)
         meant = f"Did you mean {' or '.join(near)}? " if near else ""
         raise NotFound(problem.message, meant + problem.hint) from None
-
-
-def _change(key: str, old: Value, new: Value, text: str, caller: Caller) -> Change:
-    return Change(
-        subject=subject_line("config", key, f"{shown_value(old)} -> {shown_value(new)}"),
-        writes={FILE: text.encode()},
-        trailers=trailers("config", agent=caller.agent, session=caller.session),
-        author=agent_author(caller.agent),
-    )
 
 
 def shown_value(value: Value) -> str:

@@ -76,7 +76,9 @@ def accept_settings(vault: Vault, wanted: SettingsProposal) -> str:
     Later changes of the suggestions have no effect.
     """
     place = local_settings_file(vault)
-    write_values(place, {one.key: one.suggested for one in wanted.differences}, _wait_seconds(vault))
+    write_values(
+        place, {one.key: one.suggested for one in wanted.differences}, vault.settings.number("lock.wait_seconds")
+    )
     if not wanted.accepted:
         delete_parsed_cache(place)
         _record_acceptance(vault, accepted=True)
@@ -138,7 +140,3 @@ def _record_acceptance(vault: Vault, accepted: bool) -> None:
             f"The list of accepted vaults cannot be written: {problem.strerror}.",
             "Make your configuration folder writable, or set XDG_CONFIG_HOME to another one.",
         ) from problem
-
-
-def _wait_seconds(vault: Vault) -> float:
-    return vault.settings.number("lock.wait_seconds")

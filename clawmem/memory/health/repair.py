@@ -107,7 +107,9 @@ def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Ch
         elif one.check == "items-form":
             data = work.read(path)
             if data is not None and path not in work.transaction.unreadable and is_rewritable(data):
-                yield _change(work, name, "one fact a line, canonical keys", path, _canonical(path, data), name)
+                yield _change(
+                    work, name, "one fact a line, canonical keys", path, render_items(parse_items(data, path)), name
+                )
         elif one.check == "marks":
             yield from _restore_marks(work, name, path)
 
@@ -124,10 +126,6 @@ def _line_ends(work: WriteScope, path: str) -> Iterator[Change]:
     data = work.read(path)
     if data is not None and path not in work.transaction.unreadable:
         yield _change(work, path, "plain ends of lines", path, data.replace(b"\r\n", b"\n"), name_of_path(path))
-
-
-def _canonical(path: str, data: bytes) -> bytes:
-    return render_items(parse_items(data, path))
 
 
 def _restore_marks(work: WriteScope, name: str, path: str) -> Iterator[Change]:

@@ -13,9 +13,10 @@ from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact
 from clawmem.memory.history.undo_plan import UndoPlan, plan_undo
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import FACT_PREFIX
-from clawmem.model.history.entry import REDACT, UNDO, UNDOES, HistoryEntry, trailer_pattern
+from clawmem.model.history.entry import HOUSEKEEPING, REDACT, UNDO, UNDOES, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 
@@ -23,6 +24,7 @@ _SHORTEST_NAME = 4
 # A review decision is undone completely: its fact is reversed and the proposal is open again.
 _REVIEW = "review"
 _HEX = frozenset("0123456789abcdef")
+_NAME_THE_COMMIT = "Name the change: `clawmem log` shows the commits, and `clawmem undo COMMIT` takes one back."
 
 
 class UndoResult(NamedTuple):
@@ -47,8 +49,11 @@ class _UndoTarget(NamedTuple):
     fact_id: str | None
 
 
-def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) -> UndoResult:
+def undo(vault: Vault, reference: str | None, caller: Caller, dry_run: bool = False) -> UndoResult:
     """Undo a commit, or the latest change of a fact together with the facts that this change connected with it.
+
+    Without a reference, undo the last change that the calling agent or person made and that still stands. What the
+    heartbeat did to a fact afterwards is never the change that is undone.
 
     Raise NotFound, and Refused if a later change, or a fact that points at a removed one, prevents it. The message
     names the obstacle. A dry run writes nothing and takes no lock.
@@ -56,29 +61,51 @@ def undo(vault: Vault, reference: str, caller: Caller, dry_run: bool = False) ->
     if dry_run:
 
         def previewed(index: Index) -> UndoResult:
-            target, plan = _plan(vault, index, vault.read, reference, caller.agent)
+            target, plan = _plan(vault, index, vault.read, reference, caller)
             return _result(target, plan, None, index.notices)
 
         return run_query(vault, previewed, one_state=False)
     with writing(vault, caller, "undo") as work:
-        target, plan = _plan(vault, work.index, work.read, reference, caller.agent)
+        target, plan = _plan(vault, work.index, work.read, reference, caller)
         commit = work.commit([_change(target.entry, plan, caller)])[-1]
         return _result(target, plan, commit, work.notices)
 
 
 def _plan(
-    vault: Vault, index: Index, read: Callable[[str], bytes | None], reference: str, agent: str | None
+    vault: Vault, index: Index, read: Callable[[str], bytes | None], reference: str | None, caller: Caller
 ) -> tuple[_UndoTarget, UndoPlan]:
     with open_history(vault) as history:
-        target = _find_target(index, history, reference.strip())
-        _check_undoable(target.entry)
-        plan = plan_undo(vault, index, history, read, target.entry, target.fact_id)
-        if not plan.writes:
-            _refuse_empty_plan(history, target, plan)
-        if agent is not None:
-            _refuse_decisions(read, plan, agent)
-            _check_agent(target.entry, agent)
+        if reference is None:
+            target, plan = _last_own_change(vault, index, history, read, caller.agent)
+        else:
+            target = _find_target(index, history, reference.strip())
+            _check_undoable(target.entry)
+            plan = plan_undo(vault, index, history, read, target.entry, target.fact_id)
+            if not plan.writes:
+                _refuse_empty_plan(history, target, plan)
+        if caller.agent is not None:
+            _refuse_decisions(read, plan, caller.agent)
+            _check_agent(target.entry, caller.agent)
         return target, plan
+
+
+def _last_own_change(
+    vault: Vault, index: Index, history: History, read: Callable[[str], bytes | None], agent: str | None
+) -> tuple[_UndoTarget, UndoPlan]:
+    """Return the newest change of the calling agent or person that has something left to undo. Undos and merges are
+    passed over, so that each undo goes one step further back."""
+    author = agent_author(agent) or personal_identity(vault.git)
+    if author is None:
+        raise Refused("git does not say who you are, so clawmem cannot tell which changes are yours.", _NAME_THE_COMMIT)
+    for entry in history.entries(HistoryFilter()):
+        is_own = entry.agent == agent if agent else (entry.author, entry.author_email) == author and not entry.agent
+        if not is_own or entry.op == UNDO or len(entry.parents) != 1:
+            continue
+        _check_undoable(entry)
+        plan = plan_undo(vault, index, history, read, entry, None)
+        if plan.writes:
+            return _UndoTarget(entry, None), plan
+    raise Refused(f"Nothing to undo: no change of {author.name} stands that could be undone.", _NAME_THE_COMMIT)
 
 
 def _check_agent(entry: HistoryEntry, agent: str) -> None:
@@ -132,7 +159,7 @@ def _commit_named(history: History, reference: str) -> HistoryEntry | None:
 
 def _latest_change(index: Index, history: History, fact_id: str) -> HistoryEntry:
     paths = paths_of_fact(index, history, fact_id)
-    entries = fact_history(history, {fact_id: paths})[fact_id]
+    entries = [entry for entry in fact_history(history, {fact_id: paths})[fact_id] if entry.op not in HOUSEKEEPING]
     if not entries:
         raise NotFound(f"No commit names {fact_id}.", "`clawmem log` shows the commits; name one of them.")
     latest = entries[-1]

@@ -12,7 +12,7 @@ from clawmem.memory.history.log import fact_history
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import points_at
-from clawmem.model.history.entry import REDACT, HistoryEntry
+from clawmem.model.history.entry import HOUSEKEEPING, REDACT, UNDO, HistoryEntry
 from clawmem.model.history.redaction import lacks_record
 from clawmem.model.history.restoration import changed_facts, connected, facts_back, file_back, lines_back
 from clawmem.model.kinds import EVENTS, FACTS, FILE, NEVER, NOTE, PAGE, REDACTIONS, SUMMARY, handling
@@ -122,10 +122,13 @@ def _undo_facts(
     restored: dict[str, PlacedFact] = {}
     for path, (before, after, now) in states.items():
         back = facts_back(before, after, now, only)
+        if back.blocked:
+            tidied = {fact.id: fact for fact in now if fact.id in back.blocked and _only_tidied(planner, fact.id)}
+            back = facts_back(before, [tidied.get(fact.id, fact) for fact in after], now, only)
         entity = name_of_path(path) or path
         elsewhere = _moved_since(planner, [key for key in back.already if key not in {fact.id for fact in before}])
         for blocked in (*back.blocked, *elsewhere):
-            raise _changed_since_error(planner, blocked)
+            raise _blocked_error(planner, blocked, next(reversed(_changes_since(planner, blocked)), None))
         standing = {fact.id: fact for fact in now}
         removed.update({key: PlacedFact(standing[key], entity) for key in back.removed})
         restored.update({key: PlacedFact(back.records[key], entity) for key in back.restored})
@@ -136,6 +139,16 @@ def _undo_facts(
     _refuse_split(planner, states, removed.keys() & restored.keys())
     planner.facts += [(one, "restored") for one in restored.values()]
     planner.facts += [(one, "removed") for key, one in removed.items() if key not in restored]
+
+
+def _only_tidied(planner: _UndoPlanner, fact_id: str) -> bool:
+    """Return whether all that happened to a fact since the commit was housekeeping, or was undone."""
+    later = _changes_since(planner, fact_id)
+    standing = {entry.commit: entry for entry in later if entry.op not in HOUSEKEEPING}
+    for entry in reversed(later):
+        if entry.op == UNDO and entry.commit in standing and entry.undoes in standing:
+            del standing[entry.undoes], standing[entry.commit]
+    return bool(later) and not standing
 
 
 def _moved_since(planner: _UndoPlanner, gone: Iterable[str]) -> list[str]:
@@ -161,12 +174,10 @@ def _refuse_split(planner: _UndoPlanner, states: Iterable[str], moved: Iterable[
             )
 
 
-def _changed_since_error(planner: _UndoPlanner, fact_id: str) -> Refused:
-    """Return the error for a fact that was changed after the commit. It names the newest change."""
+def _changes_since(planner: _UndoPlanner, fact_id: str) -> Sequence[HistoryEntry]:
     entries = fact_history(planner.history, {fact_id: planner.items()}, include_folds=True)[fact_id]
     names = [entry.commit for entry in entries]
-    later = entries[names.index(planner.entry.commit) + 1 :] if planner.entry.commit in names else []
-    return _blocked_error(planner, fact_id, next(reversed(later), None))
+    return entries[names.index(planner.entry.commit) + 1 :] if planner.entry.commit in names else ()
 
 
 def _blocked_error(planner: _UndoPlanner, what: str, later: HistoryEntry | None) -> Refused:

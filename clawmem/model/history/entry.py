@@ -11,6 +11,8 @@ ACCESS = "access"
 UNDO = "undo"
 REDACT = "redact"
 UNDOES = "Undoes"
+HOUSEKEEPING = frozenset((ACCESS, "decay", "premises", "relate"))
+"""What the heartbeat does to facts after somebody recorded them. It takes no part in the undo of a fact."""
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): (.*)")
 _SPECIAL = re.compile(r"[.\[\]*^$\\]")
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import NotFound, Refused
+from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
@@ -377,6 +378,36 @@ def test_a_commit_that_brought_a_record_back_is_undone_without_it(
     with pytest.raises(Refused, match="must be kept"):
         undo(vault, "HEAD~1", caller)
     assert (vault.root / RECORD).read_bytes() == record
+
+
+def test_the_undo_of_a_fact_passes_over_what_the_heartbeat_did_to_it(vault: Vault, caller: Caller) -> None:
+    leeds = keep(vault, caller, "Jane lives in Leeds.")
+    run_heartbeat(vault, caller)
+    assert facts(vault)[leeds].object == "Leeds"
+    bergen = supersede(vault, leeds, draft(caller, "Jane lives in Bergen."), caller).facts[-1].fact.id
+    run_heartbeat(vault, caller)
+    assert undo(vault, bergen, caller).undone.op == "supersede"
+    assert facts(vault).keys() == {leeds} and facts(vault)[leeds].is_current
+    with pytest.raises(Refused, match="undone already"):
+        undo(vault, leeds, caller)
+    assert undo(vault, None, caller).undone.op == "remember" and not facts(vault)
+
+
+def test_undo_alone_goes_back_through_what_its_caller_did(vault: Vault, caller: Caller) -> None:
+    scout = caller._replace(agent="scout")
+    first = keep(vault, caller, "Jane lives in Leeds.")
+    run_heartbeat(vault, caller._replace(unattended=True))
+    second = keep(vault, caller, "Jane likes tea.")
+    run_heartbeat(vault, caller._replace(unattended=True))
+    theirs = keep(vault, scout, "Jane has a boat.")
+    assert undo(vault, None, caller).facts[0].fact.id == second
+    assert undo(vault, None, scout).facts[0].fact.id == theirs
+    with pytest.raises(Refused, match="no change of scout stands"):
+        undo(vault, None, scout)
+    assert undo(vault, None, caller).facts[0].fact.id == first
+    assert not facts(vault)
+    with pytest.raises(Refused, match="created the vault|no change of"):
+        undo(vault, None, caller)
 
 
 def _some_act(vault: Vault, caller: Caller, chance: random.Random, number: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -134,10 +134,6 @@ def all_facts_problems(
 def _chain_problems(first: Mapping[str, CheckedFact], unread: str) -> Iterator[HealthProblem]:
     hidden = set(_WORD.findall(unread)) - first.keys()
     for problem in chain.chain_problems(one.fact for one in first.values()):
-        if hidden.isdisjoint(_words(problem.sentence)):
+        if hidden.isdisjoint(word.rstrip(".:") for word in _WORD.findall(problem.sentence)):
             found = first[problem.fact_id].problem(ERROR, "chain", problem.sentence)
             yield found._replace(fixable=problem.closable)
-
-
-def _words(sentence: str) -> Iterable[str]:
-    return (word.rstrip(".:") for word in _WORD.findall(sentence))
