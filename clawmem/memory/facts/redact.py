@@ -14,7 +14,7 @@ from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.evidence import find_event
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items, render_items
-from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.fact import RETRACTED
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.history.redaction import (
     RECORD,
@@ -289,13 +289,11 @@ def _result(
     vault: Vault, done: RewriteResult, held: _AffectedRecords, wanted: Sequence[Needle], heads: tuple[str, str | None],
     left: Sequence[str], txn: Transaction,
 ) -> RedactResult:  # fmt: skip
-    facts = tuple(PlacedFact(_redacted_fact(one.fact, wanted), one.entity) for one in held.facts)
+    facts = tuple(
+        PlacedFact(fact_from_record(json.loads(redacted(fact_to_line(one.fact).encode(), wanted))), one.entity)
+        for one in held.facts
+    )
     remotes = tuple(redaction.list_remotes(vault))
     return RedactResult(
         done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(txn.notices)
     )
-
-
-def _redacted_fact(fact: Fact, wanted: Sequence[Needle]) -> Fact:
-    """Return the fact without the redacted text."""
-    return fact_from_record(json.loads(redacted(fact_to_line(fact).encode(), wanted)))

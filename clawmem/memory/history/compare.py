@@ -66,15 +66,13 @@ def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str |
 
 
 def _one_day_before(history: History, last: HistoryEntry, moment: datetime) -> HistoryEntry | None:
-    name = history.last_at(stamp(moment - timedelta(days=1))) or _first_commit(history.vault, last)
+    name = (
+        history.last_at(stamp(moment - timedelta(days=1)))
+        or history.vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
+    )
     if name != last.commit:
         return history.entry(name)
     return history.entry(last.parents[0]) if last.parents else None
-
-
-def _first_commit(vault: Vault, last: HistoryEntry) -> str:
-    """Return the first commit on the main line."""
-    return vault.git.run("rev-list", "--max-parents=0", "--first-parent", last.commit, "--").decode().strip()
 
 
 def fact_changes(vault: Vault, start: str | None, end: str) -> tuple[FactDifference, ...]:

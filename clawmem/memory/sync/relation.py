@@ -42,7 +42,9 @@ def compare_histories(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
     own, received = between.own, between.received
     if not received:
         return HistoryRelation(own, 0)
-    common = _best_common(vault, head, tip, between.parting) if own else (head,)
+    common: tuple[str, ...] = (head,)
+    if own:  # the best common ancestors are among the commits where the histories part
+        common = between.parting if len(between.parting) < 2 else tuple(common_ancestors(vault, head, tip))
     if not remote_branch.allow_rewritten:
         _refuse_rewritten(vault, head, tip, remote_branch, between)
     if not common and not remote_branch.allow_unrelated:
@@ -53,11 +55,6 @@ def compare_histories(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
             _UNRELATED if not (vault.git_dir / "shallow").exists() else _SHALLOW,
         )
     return HistoryRelation(own, received, between.news, common)
-
-
-def _best_common(vault: Vault, head: str, tip: str, parting: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the best common ancestors. They are among the commits where the histories part."""
-    return parting if len(parting) < 2 else tuple(common_ancestors(vault, head, tip))
 
 
 def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBranch, between: HistoryDistance) -> None:

@@ -106,14 +106,10 @@ def _deed(who: str, rest: str, being: bool, names: set[str]) -> Claim | None:
     words = [word.lower() for word in _WORD.findall(rest)]
     if not words:
         return None
-    verb = "be" if being else _base(words[0])
+    verb = "be" if being else re.sub(r"(?<=[^aeiou]i)es$|(?<=[sxzh])es$|(?<=[^s])s$", "", words[0])
     telling = tuple(sorted({_stem(word) for word in (words if being else words[1:]) if word not in STOPWORDS}))
     subject = _subject(who, names)
     return Claim(("deed", subject, verb), telling) if telling else None
-
-
-def _base(verb: str) -> str:
-    return re.sub(r"(?<=[^aeiou]i)es$|(?<=[sxzh])es$|(?<=[^s])s$", "", verb)
 
 
 def _stem(word: str) -> str:

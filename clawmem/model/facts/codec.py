@@ -56,7 +56,7 @@ def fact_to_record(fact: Fact) -> dict[str, Any]:
         if value is None or value == () or value == {}:
             continue
         if key == "links":
-            value = [_link_to_record(link) for link in value]
+            value = [{name: part for name, part in link._asdict().items() if part is not None} for link in value]
         elif isinstance(value, tuple):
             value = list(value)
         record[key] = value
@@ -215,10 +215,6 @@ def _line_of(lines: list[str], record: Any) -> int:
             if f'"{fact_id}"' in line:
                 return number
     return 1
-
-
-def _link_to_record(link: FactLink) -> dict[str, Any]:
-    return {key: value for key, value in link._asdict().items() if value is not None}
 
 
 def _checked(name: str, value: Any) -> Any:

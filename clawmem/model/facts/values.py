@@ -77,16 +77,12 @@ def value_class(kind: str, value: str) -> str:
     if kind == "place":
         if any(letter.isdigit() for letter in value):
             return ADDRESS
-        name = _place_name(value)
+        name = re.sub(r"^the ", "", normal(value).strip(" ."))
         if name in _COUNTRIES or name in _REGIONS:
             return COUNTRY if name in _COUNTRIES else REGION
     if _is_named(value):
         return NAMED
     return DESCRIBED if kind == "place" or _PART.search(_head(value)) else UNNAMED
-
-
-def _place_name(value: str) -> str:
-    return re.sub(r"^the ", "", normal(value).strip(" ."))
 
 
 def _is_named(value: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -92,7 +92,7 @@ def certain_claim(cluster: Cluster, catalog: Catalog) -> Fact | None:
     values = list({normal(one.object or ""): one.object or "" for one in cluster.facts}.values())
     if any(_JOINED.search(value) or value[0].isdigit() for value in values):
         return None
-    joint = _listed(values)
+    joint = values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
     text = f"{_words_before_value(first)}{joint}."
     if len(text) > LONGEST_FACT:
         return None
@@ -160,10 +160,6 @@ def _words_before_value(fact: Fact) -> str | None:
     if not value or not text.casefold().endswith(f" {value.casefold()}"):
         return None
     return text[: len(text) - len(value)]
-
-
-def _listed(values: Sequence[str]) -> str:
-    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
 
 
 def _united(given: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

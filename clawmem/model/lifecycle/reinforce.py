@@ -35,7 +35,7 @@ def reinforce(known: Fact, again: Fact) -> Fact:
     added = tuple(link for link in again.links if (link.type, link.to) not in there)
     richer = known._replace(
         **{"confidence": raised_confidence(known.confidence), **filled},
-        importance=_higher(known.importance, again.importance),
+        importance=max((value for value in (known.importance, again.importance) if value is not None), default=None),
         tags=tuple(dict.fromkeys(known.tags + again.tags)),
         related_entities=tuple(dict.fromkeys(known.related_entities + again.related_entities)),
         links=known.links + added,
@@ -78,7 +78,3 @@ def joint_confidence(*confidences: float | None) -> float | None:
     if len(given) < 2:
         return given[0] if given else None
     return max(*given, min(HIGHEST_CONFIDENCE, round(1 - prod(1 - one for one in given), 3)))
-
-
-def _higher(one: float | None, other: float | None) -> float | None:
-    return max((value for value in (one, other) if value is not None), default=None)

@@ -88,7 +88,7 @@ def with_generated(text: str, generated: str) -> str:
     If there are several markers, the first `begin` that is directly followed by an `end` counts. If there is no such
     pair, a new one is appended, so that people's text never gets between broken markers.
     """
-    inner = _without_marks(generated).strip("\n")
+    inner = generated.replace("<!--", "&lt;!--").strip("\n")
     inner = f"{inner}\n" if inner else ""
     place = _place(text)
     if place:
@@ -142,11 +142,6 @@ def _place(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _without_marks(generated: str) -> str:
-    """Return the text with markers escaped, so that they have no effect in the generated part."""
-    return generated.replace("<!--", "&lt;!--")
-
-
 def facts_block(
     name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS, today: str | None = None
 ) -> str:
@@ -182,12 +177,8 @@ def _tier_block(tier: str, facts: Sequence[Fact]) -> str:
     if not facts:
         return ""
     return f"## {'What is over' if tier == _OVER else f'{tier.capitalize()} facts'}\n\n" + "\n".join(
-        _fact_line(fact) for fact in facts
+        f"- {one_line(fact.fact)} ({', '.join([fact_dates(fact), *labels(fact), fact.id])})" for fact in facts
     )
-
-
-def _fact_line(fact: Fact) -> str:
-    return f"- {one_line(fact.fact)} ({', '.join([fact_dates(fact), *labels(fact), fact.id])})"
 
 
 def _rest(name: str, shown: int, total: int) -> str:

@@ -8,7 +8,7 @@ from clawmem.model.named_tuple import NamedTuple
 LONGEST_SUBJECT = 160
 # Operations that neither end a fact nor let one stand again. The premises of a new fact are looked at where it is
 # planned.
-_PREMISES_STAY = frozenset(("remember", "publish", "reinforce", "access", "archive", "decay", "note", "ingest", "premises"))
+_PREMISES_STAY = frozenset("remember publish reinforce access archive decay note ingest premises".split())
 
 
 class Author(NamedTuple):

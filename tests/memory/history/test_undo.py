@@ -406,7 +406,7 @@ def test_undo_alone_goes_back_through_what_its_caller_did(vault: Vault, caller: 
         undo(vault, None, scout)
     assert undo(vault, None, caller).facts[0].fact.id == first
     assert not facts(vault)
-    with pytest.raises(Refused, match="created the vault|no change of"):
+    with pytest.raises(Refused, match="no change of"):
         undo(vault, None, caller)
 
 
