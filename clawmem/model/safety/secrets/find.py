@@ -14,13 +14,17 @@ from clawmem.model.safety.secrets.hints import (
     NEED_A_DIGIT,
     NEED_A_MIXED_WORD,
     NEEDED_SIGNS,
+    NOUNS,
     PLACES,
     SHORT_NAMES,
+    SHORT_NOUNS,
+    SHORTEST_NEXT,
     STARTS,
 )
 
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
 _RECORD_IDS = ("fact_", "event_", "evt_")
+_NOUNS = (*NOUNS, *SHORT_NOUNS)
 _DIGITS = frozenset("0123456789")
 _LONG_WORD = 32
 _SHORTEST_TAIL = 16
@@ -30,12 +34,14 @@ class SecretSearch(NamedTuple):
     """What to look for in a text.
 
     `rules` are rules of shape. `named` are positions after a name, `places` are rules of place. The flags ask for
-    long random words, for rows of words that could be a recovery phrase, and for forms that hide something.
+    random words near a noun for credentials, for those that nothing announces, for rows of words that could be a
+    recovery phrase, and for forms that hide something.
     """
 
     rules: tuple[str, ...]
     named: tuple[tuple[str, int, bool], ...] = ()
     places: tuple[str, ...] = ()
+    announced: bool = False
     bare: bool = False
     phrases: bool = False
     hidden: bool = False
@@ -75,6 +81,7 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
         candidate_rules(text),
         tuple(_named_places(lower)),
         tuple(rule for rule in dict.fromkeys(rule for word, rule in PLACES if word in lower) if _may_occur(text, rule)),
+        any(noun in lower for noun in _NOUNS) and any(map(_may_be_token, text.split())),
         unnamed and _has_long_word(text),
         _has_row_of_words(text),
         _may_hide(text),
@@ -105,6 +112,10 @@ def _is_mixed_word(word: str) -> bool:
     return not (word.isalpha() or _DIGITS.isdisjoint(word) or word[:4].isdigit() or word.startswith(_RECORD_IDS))
 
 
+def _may_be_token(word: str) -> bool:
+    return len(word) >= SHORTEST_NEXT and not (word.isalpha() or _DIGITS.isdisjoint(word))
+
+
 def redact(text: str) -> str:
     """Return the text with each credential replaced by `[redacted: rule]`."""
     parts = []
@@ -120,7 +131,7 @@ def candidate_rules(text: str) -> tuple[str, ...]:
     rules = [rule for start, rule in STARTS if start in text and _begins(text, start)]
     rules += [rule for word, rule in INSIDE if word in text]
     if "://" in text and "@" in text:
-        rules.append("url-password")
+        rules += ["url-password", "url-token"]
     return tuple(dict.fromkeys(rules))
 
 
@@ -172,9 +183,8 @@ def _lowered(text: str) -> str:
 
 
 def _has_long_word(text: str) -> bool:
-    """Return whether a word is long enough to be an unannounced key and has capitals; addresses are skipped."""
-
-    long = (word for word in text.split() if len(word) >= _LONG_WORD and not word.islower())
+    """Return whether a word is as long as an unannounced key and has capitals or parts; addresses are skipped."""
+    long = (word for word in text.split() if len(word) >= _LONG_WORD and ("_" in word or not word.islower()))
     return any(not 0 <= word.find("://") < _LONG_WORD for word in long)
 
 

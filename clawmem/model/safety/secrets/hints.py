@@ -180,6 +180,11 @@ STARTS = (
     ("AAAAAAAAAAAAAAAAAAAAA", "twitter-bearer"),
     ("tfp_", "typeform-token"),
     ("AQVN", "yandex-key"),
+    ("AVNS_", "aiven-password"),
+    ("pk.", "locationiq-key"),
+    ("zpka_", "zuplo-key"),
+    ("st.", "infisical-token"),
+    ("dG9rO", "intercom-token"),
     ("hooks.zapier.com", "zapier-hook"),
     ("xprv", "extended-private-key"),
     ("IQoJb3JpZ2lu", "aws-session-token"),
@@ -314,6 +319,14 @@ INSIDE = (
     (".atlasv1.", "terraform-token"),
     (":APA91b", "firebase-key"),
     ("jsn", "rapidapi-key"),
+    ("AZDO", "azure-devops-token"),
+    (":::", "windows-hash"),
+    ("infura.io", "node-address"),
+    ("alchemy.com", "node-address"),
+    ("quiknode.pro", "node-address"),
+    ("chainstack.com", "node-address"),
+    ("ankr.com", "node-address"),
+    (":11", "jenkins-token"),
     ("_mmk", "maxmind-key"),
     ("/pages/webhooks/deploy_hooks/", "build-hook"),
     ("/hooks/", "mattermost-webhook"),
@@ -336,6 +349,18 @@ INSIDE = (
     ("-us8", "mailchimp-key"),
     ("-us9", "mailchimp-key"),
 )
+# Codes that open an account again, in the languages for which no other rule has words.
+RECOVERY_NOUNS = (
+    "リカバリーコード|リカバリコード|回復コード|バックアップコード|復旧コード|復元コード|回復キー|リカバリーキー|恢复代码|恢复码|恢复密钥|"
+    "备用码|备份码|备用验证码|備用碼|備份碼|備用驗證碼|恢復碼|復原碼|복구 코드|복구코드|백업 코드|백업코드|복구 키|"
+    "коды восстановления|код восстановления|резервные коды|резервный код|ключ восстановления|коди відновлення|"
+    "резервні коди|кодове за възстановяване|резервни кодове|رموز الاسترداد|رمز الاسترداد|رموز احتياطية|"
+    "קודי שחזור|קודי גיבוי|रिकवरी कोड|बैकअप कोड|รหัสกู้คืน|รหัสสำรอง|mã khôi phục|mã dự phòng|kode pemulihan|"
+    "kode cadangan|kurtarma kod|yedek kod|kody odzyskiwania|kod odzyskiwania|kody zapasowe|kod zapasowy|"
+    "klucz odzyskiwania|záložní kód|obnovovací kód|kód pro obnovení|helyreállítási kód|tartalék kód|återställningskod|"
+    "reservkod|gendannelseskod|backupkod|gjenopprettingskod|palautuskood|varakood|coduri de recuperare|"
+    "coduri de rezervă|kodovi za oporavak|κωδικοί ανάκτησης|κωδικός ανάκτησης"
+).split("|")
 # Words in lower case near a credential; the rule of the place decides.
 PLACES = (
     ("curl", "curl-login"),
@@ -363,6 +388,8 @@ PLACES = (
     ("private key-----", "private-key-end"),
     ("pin", "pin"),
     ("puk", "pin"),
+    ("暗証番号", "pin"),
+    ("пин-код", "pin"),
     ("passcode", "pin"),
     (" code", "pin"),
     ("cvv", "card-code"),
@@ -409,6 +436,9 @@ PLACES = (
     ("keypass", "named-option"),
     ("add-generic-password", "named-option"),
     ("x11vnc", "named-option"),
+    ("ssh-keygen", "named-option"),
+    ("openssl enc", "named-option"),
+    ("secret set", "named-option"),
     ("freerdp", "slash-option"),
     ("cmdkey", "slash-option"),
     ("winrs", "slash-option"),
@@ -498,6 +528,7 @@ PLACES = (
     ("recovery", "recovery-key"),
     ("backup", "recovery-key"),
     ("filevault", "recovery-key"),
+    *((noun, "recovery-list") for noun in RECOVERY_NOUNS),
     ("phrase", "seed-words"),
     ("seed", "seed-words"),
     ("frase", "seed-words"),
@@ -637,10 +668,22 @@ NAMES = (
 )
 # Names that occur inside other words: no letter or digit may be next to them.
 SHORT_NAMES = frozenset(("pw", "pass", "psk", "clave", "senha", "mdp", "heslo"))
+# Nouns that say that a long random word near them is a credential. The short ones stand alone or in a name: `app_key`.
+NOUNS = (
+    "token secret credential password passwort authoriz apikey appkey authkey accesskey secretkey appid schlüssel"
+    " jeton clé clef contraseña llave clave chave chiave sleutel wachtwoord klucz hasło klíč kľúč anahtar nyckel nøgle"
+    " nøkkel avain kulcs khóa kunci cheie ključ ключ токен секрет пароль κλειδί מפתח אסימון مفتاح رمز टोकन कुंजी"
+    " โทเค็น คีย์ キー トークン シークレット パスワード 密钥 密鑰 秘钥 金鑰 令牌 凭证 憑證 密码 키 토큰 시크릿 비밀번호"
+).split()
+SHORT_NOUNS = "key pat dsn auth api creds pass pwd pw bearer jwt".split()
+SHORTEST_TOKEN = 20
+"""The least length of a token that does not follow its name directly."""
+SHORTEST_NEXT = 14
+"""The least length of a token that does."""
 # "key" alone is too general; after one of these words it names a credential.
 KEY_STEMS = (
     "api", "access", "secret", "private", "account", "signing", "encryption", "auth", "master", "service", "license",
-    "admin",
+    "admin", "app", "application", "consumer", "integration", "deploy", "server", "ingest", "subscription", "function",
 )  # fmt: skip
 # Many words of `PLACES` are common. What else a text must have before the rule of the place is worth loading:
 # one of these signs, a digit, or a word of some length with letters and a digit.

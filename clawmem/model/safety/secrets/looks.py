@@ -177,6 +177,23 @@ def is_mixed(value: str) -> bool:
     return sum(one != other for one, other in pairwise(kinds)) >= 0.3 * len(kinds)
 
 
+def is_token(value: str) -> bool:
+    """Return whether a word of at least 14 characters looks like a token: hexadecimal, or with a long part in which
+    digits stand among the letters more than once. Names, dates, versions and UUIDs have no such part."""
+    if not could_be_key(value, 14) or value.startswith(_HARMLESS_STARTS) or _is_text(value):
+        return False
+    if is_stand_in(value) or is_sample(value):
+        return False
+    if _HEX.issuperset(value):
+        return len(value.replace("-", "")) >= (28 if "-" in value else 24 if len(value) >= 20 else 14)
+    part = max(re.split(r"[^A-Za-z0-9]", value), key=len)
+    kinds = [_kind(letter) for letter in part]
+    switches = sum(kind != after for kind, after in pairwise(kinds))
+    groups = len(re.findall(r"(?<=[A-Za-z])\d+(?=[A-Za-z])", part))
+    mixed = groups > (1 if len(value) >= 20 else 2) or (len(value) >= 20 and _has_mixed_case(part))
+    return len(part) >= 14 and switches >= 0.2 * len(part) and mixed
+
+
 def is_row_of_words(value: str) -> bool:
     """Return whether words in a row could be a recovery phrase: nearly all differ and none only joins others."""
     words = re.findall(r"[^\W\d_]+", value.lower())
@@ -193,7 +210,13 @@ def could_be_key(value: str, shortest: int) -> bool:
 
 
 def _has_mixed_case(value: str) -> bool:
-    """Return whether capitals stand among small letters as often as by chance, unlike in a name of several words."""
+    """Return whether capitals stand among small letters as by chance, unlike in a name of several words."""
+    if (
+        not value.isupper()
+        and not re.search("(?=[a-z]{0,3}[aeiouy])[a-z]{4}|[A-Z]{9}|[^A-Za-z]", value)
+        and not value.islower()
+    ):
+        return True
     return sum(one.isupper() != other.isupper() for one, other in pairwise(value)) >= 0.36 * len(value)
 
 

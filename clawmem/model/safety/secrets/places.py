@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
+from clawmem.model.safety.secrets.hints import RECOVERY_NOUNS
 from clawmem.model.safety.secrets.kept_rules import KEPT
 from clawmem.model.safety.secrets.looks import (
     could_be_chosen,
@@ -97,7 +98,7 @@ _USUAL_NAME = (
     rf"[a-z][a-z._-]{{0,20}}[\d._][\w.-]{{0,20}}){_AFTER_QUOTE}"
 )
 _AND = r"(?:/|\||and|und|et|y|e|en|with|mit|avec|con|com|met|–|—|-|→|password|pw|pass)"
-_SAYS = r"(?:\s{0,2}[:=]\s{0,3}|\s{1,3}(?:is|was|are|ist|war|lautet|es|est|è|é)\s{0,2}:?\s{1,3})"
+_SAYS = r"(?:\s{0,2}[:=：は]\s{0,3}|\s{1,3}(?:is|was|are|ist|war|lautet|es|est|è|é)\s{0,2}:?\s{1,3})"
 
 PATTERNS: dict[str, str] = {
     "curl-login": (
@@ -130,10 +131,11 @@ PATTERNS: dict[str, str] = {
         r"remember[\w.-]{0,12})"
         r"=([A-Za-z0-9%._+/-]{20,400})"
     ),
-    "json-web-key": r"[\"']d\\{0,3}[\"']\s{0,3}:\s{0,3}\\{0,3}[\"']([A-Za-z0-9_-]{20,700})",
+    "json-web-key": r"[\"'][dk]\\{0,3}[\"']\s{0,3}:\s{0,3}\\{0,3}[\"']([A-Za-z0-9_-]{20,700})",
     "genie-key": r"\bGenieKey\s{1,3}([0-9a-f-]{32,40})",
     "ssws-key": r"\bSSWS\s{1,3}([A-Za-z0-9_-]{30,60})",
-    "pin": rf"\b(?:{_CODES})\b(?:\s[^\n\d:=.;]{{1,40}}?)?{_SAYS}[\"'*]{{0,3}}(\d(?:[ -]?\d){{3,9}})(?![\d.,]?\d)",
+    "pin": rf"(?:\b(?:{_CODES})\b|暗証番号|пин-код)(?:\s[^\n\d:=.;]{{1,40}}?)?{_SAYS}"
+    r"[\"'*]{0,3}(\d(?:[ -]?\d){3,9})(?![\d.,]?\d)",
     "card-code": r"\b(?:cvv|cvc)2?\b(?:\s(?:code|number))?\s{0,2}(?::|=|is|ist)?\s{0,2}(\d{3,4})(?!\d)",
     "recovery-codes": (
         rf"\b(?:recovery|backup|rescue|wiederherstellungs?)[ -]?(?:codes?|keys?|schlüssel)\b[^\n:.]{{0,40}}?{_SAYS}"
@@ -164,6 +166,8 @@ PATTERNS: dict[str, str] = {
         r"\s-(?:pw|storepass|keypass|srcstorepass|deststorepass|srckeypass|destkeypass)(?:\s{1,3}|=)"
         + _WORTH
         + rf"|\b(?:add-generic-password|add-internet-password)\b{_TOOL}{{0,200}}?\s-w\s{{1,2}}{_WORTH}"
+        + rf"|\b(?:ssh-keygen\b{_TOOL}{{0,100}}?\s-(?-i:N)|openssl enc\b{_TOOL}{{0,100}}?\s-k)\s{{1,2}}{_WORTH}"
+        + rf"|\bsecrets? set\b{_TOOL}{{0,100}}?\s(?:-b|--body)[ =]{{1,2}}{_WORTH}"
         + rf"|\bx11vnc\b{_TOOL}{{0,100}}?\s-passwd\s{{1,2}}{_WORTH}"
     ),
     "slash-option": rf"\b(?:[xw]freerdp3?|cmdkey|winrs)\b{_TOOL}{{0,200}}?\s[/-](?:p|pass|password):{_WORTH}",
@@ -255,6 +259,10 @@ PATTERNS: dict[str, str] = {
         r"[\"'`*«]{0,2}([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,12}(?:[\s,;/•]{1,4}[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,12}){0,40}|"
         r"\d{4,8}(?:[\s,;/•]{1,4}\d{4,8}){1,40}|[A-Za-z0-9]{16,64})(?![\w-])"
     ),
+    "recovery-list": (
+        rf"(?:{'|'.join(RECOVERY_NOUNS)})\w{{0,4}}(?:[^\n:=：\d]{{0,40}}?(?:\s{{0,2}}[:=：→]\s{{0,3}}|[はが은는이]\s?|"
+        r"\s[—–-]\s)|\s{1,3})[\"'`*«「『]{0,2}((?:[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,6}[\s,、，;/•]{0,4}){1,40})"
+    ),
     "seed-words": (
         r"\b(?:seed|recovery|mnemonic|secret|semilla|récupération|recuperación|recuperação|recupero|"
         r"seed[ -]?phrase|wallet|"
@@ -284,9 +292,11 @@ PATTERNS: dict[str, str] = {
     ),
     "totp-seed": (
         r"\b(?:secret|2fa|totp|otp|authenticator|setup key|key)\b[^\n]{0,40}?"
-        r"(?<![A-Za-z0-9])((?:[A-Z2-7]{4} ){3,15}[A-Z2-7]{4}|(?:[a-z2-7]{4} ){7,15}[a-z2-7]{4})(?![A-Za-z0-9])"
+        r"(?<![A-Za-z0-9])((?:[A-Z2-7]{4} ){3,15}[A-Z2-7]{4}|(?:[a-z2-7]{4} ){7,15}[a-z2-7]{4}|"
+        r"(?-i:[A-Z2-7]{16,64}))(?![A-Za-z0-9])"
     ),
 }
+_LISTS = ("recovery-codes", "recovery-list")
 # What a text must have near a match.
 _NEAR = 80
 _NEEDED = {
@@ -323,7 +333,7 @@ def find_at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit
             accepts = _CHECKS.get(place, _says_something)
             for match in compile_pattern(PATTERNS[place]).finditer(text):
                 group = match.lastindex or 1
-                value = match[group].rstrip(" \n\t,;*•-") if place == "recovery-codes" else match[group]
+                value = match[group].rstrip(" \n\t,、，;/*•-") if place in _LISTS else match[group]
                 near = text[max(0, match.start() - _NEAR) : match.end() + _NEAR] if place in _NEEDED else ""
                 if accepts(value) and (not near or compile_pattern(_NEEDED[place]).search(near)):
                     yield place, match.start(group), match.start(group) + len(value)
@@ -345,7 +355,7 @@ def _is_login(value: str) -> bool:
 
 def _are_codes(value: str) -> bool:
     """Return whether a value has at least two codes; each needs a digit, so that sentences about codes do not count."""
-    words = value.replace(",", " ").replace(";", " ").split()
+    words = re.split(r"[\s,、，;/•]+", value)
     coded = [word for word in words if any(letter.isdigit() for letter in word)]
     return len(coded) >= 2 and len(coded) * 2 >= len(words)
 
@@ -383,6 +393,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "command-token": lambda value: is_mixed(value) and not is_placeholder(value) and not is_sample(value),
     "pair-in-code": lambda value: could_be_password(value) and _says_something(value),
     "recovery-key": _is_recovery_key,
+    "recovery-list": lambda value: _are_codes(value) or (" " not in value and _is_recovery_key(value)),
     "seed-words": is_row_of_words,
     "login-pair": could_be_chosen,
     "spelled-password": could_be_chosen,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from clawmem.model.safety.secrets.find import SecretSearch, find_secrets
+from clawmem.model.safety.secrets.hints import NOUNS, SHORT_NOUNS, SHORTEST_TOKEN
 from clawmem.model.safety.secrets.looks import (
     could_be_key,
     could_be_password,
     is_placeholder,
     is_sample,
     is_stand_in,
+    is_token,
     looks_random,
 )
 from clawmem.model.safety.secrets.rules import RULES
@@ -46,6 +48,35 @@ _PUBLIC = (
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|CRL)-----[^-]*+"
     r"(?:-{1,4}(?!-)[^-]*+)*+-----END"
 )
+_LONG = r"(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9_.~+/-]{12,600}[A-Za-z0-9]={0,2}(?![A-Za-z0-9_~+/-])"
+# The nouns that say what a long word is. Those for other things come first: a `cache key` or `key id` is no credential.
+_OTHER_NOUNS = (
+    r"commit|sha-?\d*|hash(?:es)?|checksum|digest|md5|blake\w{0,3}|fingerprint|thumbprint|ids?|identifier|uuid|guid|ulid|"
+    r"kennung|etag|revision|rev|build|artifact|image|layer|blob|container|snapshot|trace\w{0,6}|span|request|correlation|"
+    r"boundary|signature|integrity|nonce|address|adresse|tx|txn|transaction|contract|order|invoice|tracking|parcel|"
+    r"serial|filename|file|datei|path|pfad|branch|release|version|example|placeholder|dummy|sample|fake|beispiel|"
+    r"exemple|ejemplo|"
+    r"(?:idempotency|cache|primary|foreign|partition|sort|shard|row|object|s3|bucket|lookup|dedup\w{0,9}|surrogate|index|"
+    r"public|publishable|pub|site|host|map|hash|dict|group|query|i18n|translation|registry)[ _-]?keys?|"
+    r"(?:csrf|xsrf|page|next|continuation|sync|cursor|push|device|pagination|resume)[ _-]?token|"
+    r"(?:key|token|secret|credential|client|access[ _-]key|schlüssel)[ _-]?(?:id|hash|name|fingerprint|version|file)s?"
+)
+_NOUN = (
+    rf"(?<![^\W_])(?i:(?P<other>{_OTHER_NOUNS})(?:s|es)?(?![^\W\d_])|(?:{'|'.join(SHORT_NOUNS)})s?(?![^\W\d_]))"
+    rf"|(?<=[a-z0-9])(?:Key|Pat|Auth|Pass|(?P<id>Id|ID|Hash))(?![a-z])|(?i:{'|'.join(NOUNS)})"
+)
+_NEAR = 90
+_CLAUSE_ENDS = r"[.!?;]\s|\n\s{0,9}\n|[\"'],\s{0,9}\\?[\"']"
+_SAYS = r"(?i:^\W{0,6}(?:[^\W\d_]{1,12}\W{1,3}){0,4}$)"
+_NEXT = r"(?i:^\\?[\"'`*]{0,3}(?:\s{0,2}[:=]\s{0,2}|\s(?:is|ist|est|es|è|é)\s|\s)\\?[\"'`*]{0,3}$)"
+_SAID_AFTER = r"(?i:^[\"'`)»\]]{0,3}\s{0,2}(?:is|was|as|ist|als|est|comme|es|como|è|come|é|[(=←—–-])\s?[^\n.]{0,40})"
+_NO_OWNERS = frozenset("the a an my your our this that each every new old der die das le la el il de het".split())
+_HASH_LENGTHS = (32, 40, 64)
+# Parts in front of a random one that say that it is a credential: `live_`, `acme_sk_`.
+_TELLING_PARTS = frozenset(
+    "live test prod production sandbox sk ak rk key apikey token tok secret sec pat access refresh priv private"
+    " auth".split()
+)
 _DISCORD = r"(?<![\w.-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])"
 
 
@@ -75,6 +106,8 @@ def _in_plain_text(text: str, lower: str, asked: SecretSearch) -> Iterator[Hit]:
         from clawmem.model.safety.secrets.places import find_recovery_phrases
 
         yield from find_recovery_phrases(text)
+    if asked.announced or asked.bare:
+        yield from _long_words(text, asked)
     if asked.bare:
         yield from _bare(text)
 
@@ -93,10 +126,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _by_rule(rule: str, text: str) -> Iterator[Hit]:
-    check = _says_nothing if rule == "url-password" else is_placeholder
     for match in _compiled(RULES[rule].pattern).finditer(text):
         start, end = match.span(match.lastindex or 0)
-        if not check(text[start:end]):
+        if not _CHECKS.get(rule, is_placeholder)(text[start:end]):
             yield rule, start, end
 
 
@@ -116,7 +148,7 @@ def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     match = _compiled(_OPTION if option else _ASSIGNED).match(text, end)
     if match is None:
         return None
-    if "\n" in match[1] and _is_next_name(text, match):
+    if ("\n" in match[1] and _is_next_name(text, match)) or (rule != "password" and _names_another(text, end)):
         return None
     # A value in a sentence needs to look more like a secret than one in quotes or after an equals sign.
     spoken = not match[2] and "=" not in match[1]
@@ -133,6 +165,12 @@ def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     if len(seen) < 6 or (is_stand_in if in_sentence else _says_nothing)(seen) or not _fits(seen, rule, loose):
         return None
     return rule, match.start(3), match.start(3) + len(value)
+
+
+def _names_another(text: str, end: int) -> bool:
+    """Return whether the name that ends at `end` is of something else: `next page token`."""
+    nouns = list(_compiled(_NOUN).finditer(text, max(0, end - 40), end))
+    return bool(nouns) and nouns[-1].end() == end and _is_other(nouns[-1])
 
 
 def _is_next_name(text: str, match: re.Match[str]) -> bool:
@@ -168,10 +206,89 @@ def _fits(value: str, rule: str, spoken: bool) -> bool:
     return could_be_key(value, _SHORTEST_SPOKEN_KEY if spoken else _SHORTEST_ASSIGNED_KEY)
 
 
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "url-password": _says_nothing,
+    "url-token": lambda value: not is_token(value),
+}
+"""Whether what a rule of shape matches is no credential, for the rules for which `is_placeholder` does not tell."""
+
+
 def _after_header(text: str, rule: str, end: int) -> Iterator[Hit]:
     match = _compiled(_HEADER).match(text, end)
     if match and not is_stand_in(match[1]) and could_be_key(match[1], _SHORTEST_SPOKEN_KEY):
         yield rule, match.start(1), match.end(1)
+
+
+def _long_words(text: str, asked: SecretSearch) -> Iterator[Hit]:
+    """Yield long random words that a noun near them or their own beginning calls credentials."""
+    public = _public_blocks(text)
+    for match in _compiled(_LONG).finditer(text):
+        word, (start, end) = match[0], match.span()
+        before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+        in_address = "://" in re.split(r"\s", before)[-1] and before[-1] not in "=:"
+        if in_address or after[:1] == "@" or any(first <= start < last for first, last in public):
+            continue
+        if not is_token(word) and not _is_uuid(word):
+            continue
+        if asked.announced and _is_announced(word, before, after):
+            yield "announced-token", start, end
+        elif asked.bare and is_token(word) and _tells_token(word):
+            yield "prefixed-token", start, end
+
+
+def _is_announced(word: str, before: str, after: str) -> bool:
+    """Return whether the last noun before a random word, or else the first one said after it, is of a credential."""
+    clause = _compiled(_CLAUSE_ENDS).split(before)[-1]
+    nouns = list(_compiled(_NOUN).finditer(clause))
+    if not nouns:
+        said = _compiled(_SAID_AFTER).match(_compiled(_CLAUSE_ENDS).split(after)[0])
+        nouns = list(_compiled(_NOUN).finditer(said[0])) if said else []
+        plain = len(word) >= SHORTEST_TOKEN and not _is_hash_long(word) and not _is_uuid(word)
+        return plain and bool(nouns) and not any(map(_is_other, nouns))
+    if _is_other(nouns[-1]):
+        return False
+    gap = clause[nouns[-1].end() :]
+    in_header = nouns[-1][0].lower().startswith("authoriz")
+    # Most words of the length of a hash, and most UUIDs, are no credentials; nor are short words.
+    if len(word) < SHORTEST_TOKEN or _is_uuid(word):
+        return in_header or (_compiled(_NEXT).search(gap) is not None and _has_owner(nouns, clause))
+    another = any(map(_is_other, nouns)) or ("/" in clause.rsplit(None, 1)[-1] and not clause.endswith("="))
+    return not _is_hash_long(word) or (not another and _compiled(_SAYS).search(gap) is not None)
+
+
+def _is_other(noun: re.Match[str]) -> bool:
+    return bool(noun["other"] or noun["id"])
+
+
+def _has_owner(nouns: Sequence[re.Match[str]], clause: str) -> bool:
+    """Return whether the last noun says whose key it is, and nothing else is named: `API key`, `ACME_TOKEN`."""
+    owner = _compiled(r"([^\W\d_]+)['’]?[ _-]?$").search(clause, 0, nouns[-1].start())
+    return not any(map(_is_other, nouns)) and owner is not None and owner[1].lower() not in _NO_OWNERS
+
+
+def _is_uuid(word: str) -> bool:
+    return _compiled(_UUID).fullmatch(word) is not None
+
+
+def _is_hash_long(word: str) -> bool:
+    return (len(word) in _HASH_LENGTHS or "-" in word) and set(word) <= set("0123456789abcdef-")
+
+
+def _tells_token(word: str) -> bool:
+    """Return whether a word begins as keys do: short parts, one of which says so, and then a random one."""
+    parts = re.split(r"[_.-]", word)
+    tail = max(parts, key=len)
+    heads = parts[: parts.index(tail)]
+    if not 1 <= len(heads) <= 4 or max(map(len, heads)) > 10 or not heads[0][:1].isalpha() or not is_token(tail):
+        return False
+    if _TELLING_PARTS.intersection(map(str.lower, heads)):
+        return not _is_hash_long(tail)
+    return (
+        f"{heads[-1]}_{tail}" in word
+        and len(tail) >= 30
+        and heads[0].islower()
+        and not _compiled("[0-9a-fA-F]+").fullmatch(tail)
+    )
 
 
 def _bare(text: str) -> Iterator[Hit]:
@@ -187,6 +304,9 @@ def _bare(text: str) -> Iterator[Hit]:
         before = text[max(0, match.start() - 200) : match.start()]
         word = before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else ""
         follows = text[match.end() : match.end() + 1]
+        nouns = list(_compiled(_NOUN).finditer(before, max(0, len(before) - _NEAR)))
+        if nouns and _is_other(nouns[-1]) and _compiled(_NEXT).search(before[nouns[-1].end() :]):
+            continue
         if "://" not in word and follows != "@" and looks_random(match[0], before[-24:]):
             yield "random-token", match.start(), match.end()
 

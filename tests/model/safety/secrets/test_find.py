@@ -323,7 +323,7 @@ def test_what_only_looks_like_a_credential_passes(text: str) -> None:
 
 
 def test_every_rule_has_a_word_that_asks_for_it() -> None:
-    asked = {rule for _, rule in (*STARTS, *INSIDE)} | {"url-password"}
+    asked = {rule for _, rule in (*STARTS, *INSIDE)} | {"url-password", "url-token"}
     assert asked == set(RULES)
 
 
