@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from clawmem.learning.reconciling.entities import EntityTitles, place
 from clawmem.learning.reconciling.gate import judge
-from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
+from clawmem.learning.reconciling.known_targets import find_changed, resolve_correction
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
 from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
 from clawmem.learning.rules.corrections import CORRECTION
@@ -214,11 +214,7 @@ class _Memory:
             proposition, decision = found
             known = list(self.facts.values())
         elif proposition.category == RETRACTION:
-            taken = find_retracted(proposition, self.facts.values())
-            if taken is None:
-                return "refused"
-            proposition, decision = taken
-            known = list(self.facts.values())
+            return "refused"  # it hides a fact, and a person decides
         elif states_change(proposition) and (changed := find_changed(proposition, self.facts.values())):
             proposition, decision = changed
             known = list(self.facts.values())

@@ -147,8 +147,13 @@ def apply_reading(vault: Vault, caller: Caller, given: Mapping[str, Any], digest
         caller, reader.name, spent, reader.priced, "done", len(named.events), dropped,
         read.unmapped, None if reader.spent else digest,
     )  # fmt: skip
+    meant = answer.get("meant", {})
+    forget = {event_of_label(one): tuple(meant.get(one, ())) for one in answer.get("forget", ())}
     extraction = _extraction(vault, reader, read, done, state)._replace(
-        rejected=tuple(refused_candidate(one, task) for one in final), telemetry=None if again else run, dropped=dropped
+        forget=forget,
+        rejected=tuple(refused_candidate(one, task) for one in final),
+        telemetry=None if again else run,
+        dropped=dropped,
     )
     days = frozenset(day_of(one.timestamp) for one in named.events)
     learned = learn_from(vault, caller, extraction, days=days)
@@ -193,7 +198,11 @@ def _by_ids(answer: Mapping[str, Any], given: GivenTask) -> dict[str, Any]:
         for key in ("more", "read", "unread", "forget")
         if key in answer
     }
-    return {**answer, **marks, "facts": facts}
+    meant = {
+        labels.get(key.removeprefix("e"), key): [known.get(one.strip(), one.strip()) for one in ids]
+        for key, ids in answer.get("meant", {}).items()
+    }
+    return {**answer, **marks, "facts": facts, "meant": meant}
 
 
 def _fact_by_ids(fact: Any, labels: Mapping[str, str], known: Mapping[str, str]) -> Any:

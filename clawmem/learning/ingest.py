@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -21,7 +22,7 @@ from clawmem.model.language.text import counted
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.model.records.event import Event, is_of_person, ledger_path, render_events
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
 from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, redact
 from clawmem.model.transcripts.message import Message, SkippedLine
@@ -31,6 +32,13 @@ from clawmem.vault.vault import Vault
 NOTES = "daily notes"
 PART = 5_000
 PART_CHARACTERS = 4_000_000
+
+# How a request to forget begins, in the languages in which one is understood without a reader.
+_ASKS = re.compile(
+    r"\b(?:forget|disregard|unlearn|delete|erase|remove|drop|wipe|scrub|verg[ei]ss|l[oö]sch|entfern|streich|nimm|olvid|"
+    r"borr|elimin|quita|oubli|efface|supprime|retire|enl[eè]ve)",
+    re.IGNORECASE,
+)
 
 
 class IngestResult(NamedTuple):
@@ -77,7 +85,24 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
         result = run.result(skipped)
     if result.added:
         count_said(vault)
-    return result
+    return result._replace(notices=(*result.notices, *_hide_what_is_to_be_forgotten(vault, caller, run.requests)))
+
+
+def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequence[Event]) -> list[str]:
+    """Hide at once what messages of the user ask to forget, and file each for a person. Return a notice for each."""
+    notices = []
+    for event in requests:
+        from clawmem.learning.rules.requests import words_to_forget  # few messages ask to forget
+        from clawmem.memory.facts.forget import plan_forgetting
+
+        words = words_to_forget(event.text)
+        if words:
+            with writing(vault, caller, "forget") as work:
+                found = plan_forgetting(work, words, event)
+                if found and found.proposal:
+                    work.commit([found.change])
+                    notices.append(f"{found.proposal.says} It is hidden, and {found.proposal.id} waits for a person.")
+    return notices
 
 
 def count_new(
@@ -111,6 +136,7 @@ class _IngestRun:
         self._days: set[str] = set()
         self._known = 0
         self.added = 0
+        self.requests: list[Event] = []
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Commit the new messages and release their memory."""
@@ -125,6 +151,7 @@ class _IngestRun:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
             self.added += len(fresh)
+            self.requests += [one for one in fresh if _ASKS.search(one.text) and is_of_person(one)]
             self._days.update(day_of(event.timestamp) for event in fresh)
 
     def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:

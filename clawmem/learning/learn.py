@@ -36,7 +36,7 @@ from clawmem.model.records.cursor import (
     parse_cursor,
     render_cursor,
 )
-from clawmem.model.records.event import Event, parse_events
+from clawmem.model.records.event import Event, is_of_person, parse_events
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.state.reading_state import keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
@@ -143,12 +143,16 @@ def learn_from(
         speakers = people_of(events)
         for event in counting(events, "learn", "events", report):
             learning.consider(event, tuple(speakers[session_of(event)]))
+        for event in (one for one in events if one.id in read.forget and is_of_person(one)):
+            learning.forget(event, read.forget[event.id])
         learning.candidates += read.rejected
         learning.propose_predicates(learning.unknown_predicates.entries(work.index))
         commit = None
         if not dry_run:
             change = _change(state, learning.candidates, len(events), after)
-            commit = work.commit([add_event(change, read.telemetry, work.read)])[-1]
+            written = {path: data for one in state.hidden for path, data in one.writes.items()}
+            recorded = add_event(change, read.telemetry, lambda path: written.get(path) or work.read(path))
+            commit = work.commit([*state.hidden, recorded])[-1]
             _keep_progress(vault, read, dry_run)
             unrecorded = {record_access(vault, moment, [fact_id]) for fact_id, moment in learning.mentioned} - {None}
             read = read._replace(notices=(*read.notices, *filter(None, unrecorded)))

@@ -14,6 +14,7 @@ VERBS = {
     "list": "List facts.",
     "supersede": "Replace a fact with a newer one.",
     "retract": "Withdraw a fact that was never true.",
+    "forget": "Hide what some words name, from all answers.",
     "revoke": "Withdraw everything that came from one origin.",
     "merge": "Merge two or more facts into one.",
     "link": "Link two facts.",
@@ -80,7 +81,7 @@ USUAL_WORDS = {"evaluate": "task"}
 
 OTHER_NAMES = {
     "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",
-    "edit": "supersede", "find": "recall", "forget": "retract", "get": "show", "help": "--help",
+    "edit": "supersede", "find": "recall", "get": "show", "help": "--help",
     "history": "log", "info": "status", "ls": "list", "new": "init",
     "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "remove": "retract", "revert": "undo",
     "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",

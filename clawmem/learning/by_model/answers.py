@@ -210,6 +210,9 @@ def checked_reading(answer: Mapping[str, Any]) -> dict[str, Any]:
     if unknown is not None:
         raise InvalidInput(f"The answer has the unknown key '{one_line(unknown)[:40]}'.", hint)
     found = {key: value for key, value in answer.items() if value is not None}
+    meant = found.get("forget")
+    if isinstance(meant, Mapping) and all(isinstance(one, list) for one in meant.values()):
+        found |= {"forget": list(meant), "meant": {str(key).strip(): list(map(str, one)) for key, one in meant.items()}}
     for key in _MARKS:
         rows = found.get(key, [])
         if not isinstance(rows, list) or not all(isinstance(one, str | int) for one in rows):

@@ -28,7 +28,8 @@ class Extraction(NamedTuple):
     `unfinished` event are known, so it waits. A `continued` event was read in part by an earlier run. `progress` is
     stored after the commit. `by_caller` says that the calling agent is the model: then events that only the rules have
     read are read again, `passed` are the events that count as read beside those found, those `again` had been set
-    aside, and `workflow` is stored with each fact.
+    aside, and `workflow` is stored with each fact. `forget` maps the events that
+    ask to forget something to the ids of the facts that they mean.
     """
 
     model: str | None = None
@@ -46,6 +47,7 @@ class Extraction(NamedTuple):
     passed: frozenset[str] = frozenset()
     workflow: str = ""
     again: frozenset[str] = frozenset()
+    forget: Mapping[str, tuple[str, ...]] = {}
 
     @property
     def extractor(self) -> str:

@@ -27,7 +27,8 @@ _FACT: Mapping[str, Any] = {
         "x": {"type": "object", "additionalProperties": {"type": "string", "enum": list(CHANGES)}},
     },
 }
-_OTHER = {"task": {"type": "string"}, "more": _NUMBERS, "forget": _NUMBERS}
+_FORGET = {"type": ["object", "array"], "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+_OTHER = {"task": {"type": "string"}, "more": _NUMBERS, "forget": _FORGET}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "required": ["facts"],

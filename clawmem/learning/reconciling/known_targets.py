@@ -1,4 +1,4 @@
-"""Find the known fact that a correction, a retraction or a changed value is about."""
+"""Find the known fact that a correction or a changed value is about."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from clawmem.learning.reconciling.gate import content_words, plain
-from clawmem.learning.reconciling.reconcile import ADD, RETRACT, UPDATE, ReconcileDecision
+from clawmem.learning.reconciling.gate import content_words
+from clawmem.learning.reconciling.reconcile import ADD, UPDATE, ReconcileDecision
 from clawmem.learning.rules.corrections import is_specific
 from clawmem.learning.rules.dating import without_any_date
-from clawmem.learning.rules.known_changes import words_taken_back
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals.proposition import Proposition
 
-_MEATLESS = frozenset(("vegetarian", "vegan", "pescatarian"))
-_RESUMED = "The text says that it is eaten or drunk now."
 _PRESENT = re.compile(r"(?:have|has|is|are|am)(?: (?:got|having|getting))?$")
 _OWNERS = frozenset("user user's new".split())
 
@@ -46,44 +43,6 @@ def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple
         return made, ReconcileDecision(UPDATE, (fact.id,), f"The text says that '{old}' was wrong.")
     reason = f"The text says that '{old}' was wrong, but not in which fact, and {len(found)} known facts contain it."
     return made, ReconcileDecision(ADD, (), reason, (fact.id,))
-
-
-def find_retracted(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
-    """Return the decision to retract the facts that the proposition takes back, or None if no fact matches."""
-    if proposition.predicate is None or proposition.object is None:
-        return _find_forgotten(proposition, known)
-    said = words_taken_back(proposition.statement)
-    again = said is None
-    says = _avoids if again else _says_it
-    gone = [fact for fact in known if fact.is_current and says(fact, proposition, said or "")]
-    if not gone:
-        return None
-    retraction = proposition._replace(predicate=None, object=None, relation_phrase=None, category="fact")
-    return retraction, ReconcileDecision(
-        RETRACT, tuple(fact.id for fact in gone), _RESUMED if again else "The text asks to forget it."
-    )
-
-
-def _find_forgotten(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
-    """Return the decision to forget what is known about a thing that is only named ("forget my phone number").
-
-    The one value of a relation is retracted. Otherwise a person decides.
-    """
-    thing, subject = _words(proposition.object), plain(proposition.subject or "")
-    standing = [fact for fact in known if fact.is_current]
-    if proposition.predicate:
-        gone = [
-            one for one in standing if one.predicate == proposition.predicate and plain(one.subject or "") == subject
-        ]
-    else:
-        gone = [one for one in standing if thing and thing <= content_words(one.fact)]
-    if not gone:
-        return None
-    retraction = proposition._replace(predicate=None, object=None, relation_phrase=None, category="fact")
-    if proposition.predicate and len(gone) == 1:
-        return retraction, ReconcileDecision(RETRACT, (gone[0].id,), "The text asks to forget it.")
-    reason = f"The text asks to forget something, and {len(gone)} known facts may be meant."
-    return retraction, ReconcileDecision(ADD, (), reason, tuple(fact.id for fact in gone))
 
 
 def find_changed(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
@@ -116,25 +75,6 @@ def _replace_value(text: str, old: str, new: str) -> str | None:
 
 def _said(fact: Fact) -> str:
     return str((fact.metadata or {}).get("said_at") or fact.timestamp)
-
-
-def _says_it(fact: Fact, proposition: Proposition, said: str) -> bool:
-    if plain(fact.fact) == plain(said):
-        return True
-    same = fact.predicate is not None and fact.predicate == proposition.predicate
-    value, known = content_words(proposition.object or ""), content_words(fact.object or "")
-    return same and plain(fact.subject or "") == plain(proposition.subject or "") and bool(value) and value <= known
-
-
-def _avoids(fact: Fact, proposition: Proposition, said: str) -> bool:
-    """Return whether a fact says that its subject does not eat or drink this."""
-    value, known = content_words(proposition.object or ""), content_words(fact.object or "")
-    if plain(fact.subject or "") != plain(proposition.subject or "") or not value:
-        return False
-    if fact.predicate == "diet":
-        return value == {"meat"} and bool(known & _MEATLESS) and "not" not in plain(fact.fact).split()
-    same = fact.predicate == proposition.predicate and value == known
-    return same and re.search(r"\b(?:not|never|no longer) (?:eat|drink)", plain(fact.fact)) is not None
 
 
 def _same_thing(fact: Fact, proposition: Proposition) -> bool:

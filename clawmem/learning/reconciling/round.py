@@ -9,7 +9,7 @@ from clawmem.errors import InvalidInput
 from clawmem.learning.reconciling import candidate as ends
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
-from clawmem.learning.reconciling.known_targets import find_changed, find_retracted, resolve_correction
+from clawmem.learning.reconciling.known_targets import find_changed, resolve_correction
 from clawmem.learning.reconciling.namesakes import conversation_of, session_of
 from clawmem.learning.reconciling.para import HERE, with_project
 from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
@@ -38,12 +38,13 @@ from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
 from clawmem.learning.rules.corrections import CORRECTION
 from clawmem.learning.rules.known_changes import RETRACTION, states_change
+from clawmem.learning.rules.requests import words_to_forget
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import check_statement
+from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.lifecycle.succession import correct, succeed
 from clawmem.model.proposals import proposal as proposals
@@ -223,13 +224,17 @@ class LearningRound:
         return self._apply(*found, known, event)
 
     def _forget(self, proposition: Proposition, event: Event) -> LearningCandidate:
-        """Decide about a request to forget something."""
-        known = self._state.known_facts(proposition)
-        found = find_retracted(proposition, known.values())
-        if found is None:
-            reason = "It asks to forget something that is not known."
-            return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
-        return self._apply(*found, known, event)
+        """Hide what a request asks to forget, and file it for a person."""
+        found = self._state.forget(event, proposition.object or "", (), proposition.object != event.text)
+        return _forgotten(proposition, found)
+
+    def forget(self, event: Event, ids: Collection[str]) -> None:
+        """Hide what a reader says that an event asks to forget: the facts with these ids, or what its words name."""
+        said = words_to_forget(event.text)
+        asked = Proposition(
+            f"It was asked to forget: {one_line(event.text)}", event.id, (0, len(event.text)), event.text
+        )
+        self.candidates.append(_forgotten(asked, self._state.forget(event, said or event.text, ids, said is not None)))
 
     def _apply(
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event
@@ -388,6 +393,13 @@ class LearningRound:
     def _learned(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
         fact = learned_fact(proposition, event, fact_id, self._state.now, self._workflow)
         return self._state.with_premises(fact) if "[[" in fact.fact else fact
+
+
+def _forgotten(proposition: Proposition, found: Proposal | None) -> LearningCandidate:
+    if found is None:
+        reason = "It asks to forget something that is not known, or was asked before."
+        return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
+    return LearningCandidate(proposition, ends.PROPOSED, "review", found.says, entity=found.entity, proposal=found.id)
 
 
 def _unfit_words(proposition: Proposition) -> str | None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from clawmem.index.search.lookup import (
+    PlacedFact,
     TakenIds,
     by_ids,
     entities,
@@ -26,6 +27,7 @@ from clawmem.learning.reconciling.entities import (
 from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances
 from clawmem.learning.reconciling.para import kinds_of_objects, predicates_of_things
 from clawmem.memory.entities.places import new_entity_files
+from clawmem.memory.facts.forget import plan_forgetting
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
@@ -39,6 +41,7 @@ from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.proposals.promotion import waiting_for
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, topic
 from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.records.change import Change
 from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.entity import (
     Entity,
@@ -48,6 +51,7 @@ from clawmem.model.records.entity import (
     kind_of,
     name_and_other,
 )
+from clawmem.model.records.event import Event
 
 _FACT_ID = re.compile(r"\bfact_[0-9a-f]{4,64}\b")
 # British and American spelling.
@@ -105,6 +109,8 @@ class RoundState:
         self._waits = work.vault.settings.words("learning.enter") == "promoted"
         self._said: list[str] = []
         self.proposals: list[Proposal] = []
+        # What requests to forget have hidden: each is a commit of its own, which can be undone.
+        self.hidden: list[Change] = []
         self.touched: set[str] = set()
 
     @property
@@ -236,6 +242,23 @@ class RoundState:
             self._created.setdefault(entity, made)
             self._namesakes.add(made)
         self._titles.add(entity, (title,))
+
+    def forget(self, event: Event, words: str, ids: Collection[str], one_word: bool) -> Proposal | None:
+        """Hide what an event asks to forget, also what this round learned. Return the proposal, or None."""
+        fresh = [PlacedFact(fact, entity) for entity in self.touched for fact in self._facts[entity].values()]
+        written = {path: data for change in self.hidden for path, data in change.writes.items()}
+        found = plan_forgetting(
+            self._work, words, event, ids, fresh, lambda path: written.get(path) or self._work.read(path),
+            self.filed.ids, one_word,
+        )  # fmt: skip
+        if found is None or found.proposal is None:
+            return None
+        for one in found.facts:
+            self._entities[one.fact.id] = one.entity
+            self.put(one.fact, one.entity)
+        self.filed.add(found.proposal)
+        self.hidden.append(found.change)
+        return found.proposal
 
     def note(self, day: str, statement: str) -> None:
         """Add a statement to the daily note only."""

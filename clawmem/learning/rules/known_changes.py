@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from clawmem.learning.rules.language import CODES, language
 from clawmem.model.proposals.proposition import Proposition
 
 RETRACTION = "taken_back"
@@ -15,15 +14,6 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 _SLOTS = frozenset(("deadline", "scheduled_for", "budget", "limit", "set_to", "ends"))
-
-
-def words_taken_back(statement: str) -> str | None:
-    """Return what a retraction takes back, in the words of its statement, or None."""
-    for code in CODES:
-        prefix = language(code).say["retracted"].removesuffix("{words}")
-        if statement.startswith(prefix):
-            return statement.removeprefix(prefix)
-    return None
 
 
 def states_change(proposition: Proposition) -> bool:

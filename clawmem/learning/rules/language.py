@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from clawmem.vault.strict_yaml import parse_yaml
 
 CODES = ("en", "de")
-REQUESTS = ("forget", "keep", "lesson", "order", "correct")
+REQUESTS = ("keep", "lesson", "order", "correct")
 _PART = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<slot>[a-z_]+))?\}")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _LEADS = ("{whose} ", "{who} ", "{user} ")

@@ -59,6 +59,12 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
     ),
     ProposalKind("check", "a claim whose check fails"),
     ProposalKind("lesson", "a lesson that was reported as harmful"),
+    ProposalKind(
+        "forget",
+        "facts and messages that somebody asked to forget",
+        delegable=False,
+        on_decision="clawmem.memory.facts.forget:on_decision",
+    ),
     ProposalKind("bridge", "a fact for the organisation", delegable=False),
 )
 

@@ -68,6 +68,11 @@ def is_told_by_agent(event: Event) -> bool:
     return trust_limit(event) == "agent" or (event.role == "note" and event.agent is not None)
 
 
+def is_of_person(event: Event) -> bool:
+    """Return whether a person says something here to the memory or an agent: only a person asks to forget."""
+    return event.role in ("user", "note") and not is_from_outside(event) and not is_told_by_agent(event)
+
+
 def name_of_outsider(event: Event) -> str | None:
     """Return the name of a tool or an outsider for statements; it is never a name of the user."""
     metadata = event.metadata or {}

@@ -74,7 +74,7 @@ REQUESTS = [
         "The user wants this rule to be followed: ask the user before you delete anything.",
     ),
     ("Antworte immer auf Deutsch.", "The user möchte, dass diese Regel gilt: antworte immer auf Deutsch."),
-    ("forget that I live in Leeds", "It was taken back that the user lives in Leeds."),
+    ("forget that I live in Leeds", "The user asked to forget: the user lives in Leeds."),
     ("Please forget my phone number.", "The user asked to forget: the user's phone number."),
     ("No, it's Bergen, not Oslo.", "The user corrected 'Oslo' to 'Bergen'."),
     ("Not on 18 March any more, it is on 25 March.", "The user corrected '18 March' to '25 March'."),
