@@ -26,12 +26,20 @@ from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RecallResult
 from clawmem.vault.vault import Vault
 
 START_TOKENS = 1200
-PROMPT_TOKENS = 400
 # A hit scores 1 if it has every word of the question that tells something. A prompt is no question: what has less than
-# this part of it only shares a word. docs/decisions/080 has the figures.
-LEAST_SCORE = 0.35
-_MOST_HITS = 5
+# this part of it, or this many average words of it, only shares a word; of a long prompt, a few words are enough.
+# docs/decisions/080 has the figures.
+LEAST_SCORE, _LEAST_SHARED = 0.35, 1.4
+_ENOUGH_WORDS, _ENOUGH_SHARED = 2.1, 2.0
+# What is given beside the best hit has at least this part of its score.
+_NEAR_SHARE = 0.5
+_MOST_HITS = 20
 _LEAST_WORDS = 2
+# Words of a prompt that say nothing of what it is about.
+_COURTESY = frozenset(
+    "again bit bitte cool danke fine good great hallo hello hey hi looks nice ok okay perfect please right sorry sure"
+    " thank thanks".split()
+)
 _EARLIER = "## Sessions before this one"
 _SUMMARY_CHARACTERS, _JUDGED_CHARACTERS = 300, 4000
 _MOST_EARLIER = 3
@@ -109,26 +117,29 @@ def _handed_on(text: str, judged: bool) -> str:
 def prompt_text(
     vault: Vault, caller: Caller, prompt: str, reach: Reach, session: str | None, shown: Collection[str]
 ) -> HookText:
-    """Return what clearly answers a prompt in the scope of a session, within 400 tokens; nothing for a prompt that asks
-    for nothing.
+    """Return what clearly answers a prompt in the scope of a session, as much as bears on it within the setting
+    `context.prompt_budget`; nothing for a prompt that asks for nothing.
 
     Left out are the facts in `shown`, which the session has already, and what was said in the session itself. It is no
     question of anybody, so it does not count as an access."""
-    words = [one for one in search_words(prompt) if one not in STOPWORDS]
+    words = [word for word in search_words(prompt) if word not in STOPWORDS and word not in _COURTESY]
     if len(words) < _LEAST_WORDS:
         return HookText("")
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
     question = " ".join(words)[:QUESTION_CHARACTERS]
-    asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES), least=LEAST_SCORE)
-    result = _fresh(run_query(vault, lambda index: recall_in(vault, index, asked)), session, shown)
-    if not result.ranking:
+    least = min(LEAST_SCORE, _ENOUGH_WORDS / len(words))
+    asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES), least=least, near=_NEAR_SHARE)
+    result = _fresh(run_query(vault, lambda index: recall_in(vault, index, asked)), session, shown, least)
+    shared = (_LEAST_SHARED if least == LEAST_SCORE else _ENOUGH_SHARED) / len(words)
+    if not any(one.hit.share >= shared for one in result.ranking):
         return HookText("")
-    short = brief(result, PROMPT_TOKENS)
+    budget = vault.settings.whole("context.prompt_budget")
+    short = brief(result, budget)
     if short is not None:
         return HookText(short.text, short.facts)
     from clawmem.serving.recall.budgeted import recalled_context  # only where more than plain facts was found
 
-    done = recalled_context(vault, caller, question, wanted, result, PROMPT_TOKENS)
+    done = recalled_context(vault, caller, question, wanted, result, budget)
     return HookText(done.text, done.facts)
 
 
@@ -137,10 +148,10 @@ def _tells(event: Event) -> bool:
     return event.kind == "message" and event.role in ("user", "assistant") and not event.text.rstrip().endswith("?")
 
 
-def _fresh(result: RecallResult, session: str | None, shown: Collection[str]) -> RecallResult:
+def _fresh(result: RecallResult, session: str | None, shown: Collection[str], least: float) -> RecallResult:
     heard = tuple(one for one in result.heard if _tells(one.event) and (not session or one.event.session != session))
     # A fact that only carries its one word over the limit of all is no answer to a prompt.
-    found = tuple(one for one in result.found if one.fact.id not in shown and one.score >= LEAST_SCORE)
+    found = tuple(one for one in result.found if one.fact.id not in shown and one.score >= least)
     kept = {id(one) for one in (*heard, *found, *result.noted)}
     return result._replace(
         heard=heard, found=found, earlier=None, ranking=tuple(one for one in result.ranking if id(one.hit) in kept)

@@ -26,6 +26,7 @@ SETTINGS = (
         "remotes that are one project, because it was renamed or moved: what is known of one is known of the other",
     ),
     Setting("context.budget", "int", 4000, "how many tokens context may fill", 100, 1_000_000),
+    Setting("context.prompt_budget", "int", 1000, "the most tokens that a prompt gets from a hook", 100, 100_000),
     Setting("lock.wait_seconds", "float", 10.0, "how long to wait for another writer, in seconds", 0, 3600),
     Setting(
         "secrets.action",
@@ -362,7 +363,9 @@ LOCAL = frozenset(setting.key for setting in SETTINGS if reaches_outside(setting
 GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in setting.key)
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
 # If one of these is invalid, its default is used: it affects nothing that is stored.
-HARMLESS = frozenset("vault.name defaults.limit context.budget history.limit index.keyword lock.wait_seconds".split())
+HARMLESS = frozenset(
+    "vault.name defaults.limit context.budget context.prompt_budget history.limit index.keyword lock.wait_seconds".split()
+)
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 

@@ -18,6 +18,7 @@ from clawmem.model.harness import HARNESSES, native_events
 from tests.conftest import Command, Result
 
 SESSION = "4f1c0a"
+NAMES = ("tide", "crane", "pilot", "ferry", "buoy", "dock", "lock", "mast")
 ASKED = "which compiler does the boat build use?"
 HELLO = {
     "type": "user", "uuid": "u1", "sessionId": SESSION, "timestamp": "2026-03-02T10:00:00Z",
@@ -81,6 +82,25 @@ def test_a_prompt_that_asks_for_nothing_gets_nothing(
 ) -> None:
     assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
     assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
+
+
+def test_a_long_prompt_gets_what_bears_on_it_within_a_budget_that_can_be_set(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    ports = [f"The {name} service of the harbour listens on port {number}." for number, name in enumerate(NAMES, 8000)]
+    said = [{"role": "user", "content": text, "session": "before"} for text in ports]
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, said)))
+    for prompt in ("Thanks, looks good to me!", "continue with the next step", "Why does this loop never end?"):
+        assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
+    long = (
+        "I am rewriting the compose file from scratch this afternoon and want every healthcheck to be right before I"
+        " push. Which port does each harbour service listen on? Answer briefly and leave the volumes alone."
+    )
+    wide = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=long))
+    assert wide.count(" port ") == len(NAMES)
+    clawmem("config", "set", "context.prompt_budget", "200")
+    narrow = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=long))
+    assert 0 < narrow.count(" port ") < len(NAMES)
 
 
 def test_a_session_starts_with_its_project_and_after_a_compaction_with_its_task(
