@@ -364,7 +364,8 @@ GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in s
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
 # If one of these is invalid, its default is used: it affects nothing that is stored.
 HARMLESS = frozenset(
-    "vault.name defaults.limit context.budget context.prompt_budget history.limit index.keyword lock.wait_seconds".split()
+    "vault.name defaults.limit context.budget context.prompt_budget history.limit index.keyword"
+    " lock.wait_seconds".split()
 )
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
