@@ -266,6 +266,7 @@ class Runtime:
         """
         from clawmem.llm.choice import choose_model  # only some verbs use a model
         from clawmem.vault.state.answers import KeptAnswers
+        from clawmem.vault.state.spending import UseMeter
 
         vault = self.vault()
         if name:
@@ -275,8 +276,9 @@ class Runtime:
         model = choose_model(vault.settings, self.environment, task, name)
         if model is None:
             return None
-        model = model._replace(answers=KeptAnswers(vault, vault.settings.whole("llm.kept_answers")))
         caller = self.caller()
+        meter = UseMeter(vault, stamp(caller.now)[:10])
+        model = model._replace(answers=KeptAnswers(vault, vault.settings.whole("llm.kept_answers")), meter=meter)
         if caller.agent is None:
             return model
         from clawmem.vault.state.purse import AgentPurse  # people spend from the vault's own limits only

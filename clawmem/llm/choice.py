@@ -62,6 +62,16 @@ class Purse(Protocol):
         """Record what was spent, or less than nothing for what was given back."""
 
 
+class Meter(Protocol):
+    """Counts the calls and tokens of this machine on this day, of models whose price is not known."""
+
+    def used(self) -> tuple[int, int]:
+        """Return the calls and tokens so far."""
+
+    def add(self, calls: int, tokens: int) -> None:
+        """Count calls and tokens."""
+
+
 class Model(NamedTuple):
     """A model by its litellm name, its address and key (None: litellm's defaults), and its limits.
 
@@ -69,7 +79,8 @@ class Model(NamedTuple):
     `fallback` is who extracts facts if the model cannot be reached (none, rules). A model with a `command` is called by
     it, and its name is only for messages. `effort` is how much it should think (empty: its own default). `answers`
     keeps its answers, so that the same question is not paid twice. `purse` limits what the calling agent may spend.
-    With a `harness`, the model reads no session that was held with another one.
+    `meter` counts towards the limits of a day. With a `harness`, the model reads no session that was held with another
+    one.
     """
 
     name: str
@@ -85,6 +96,7 @@ class Model(NamedTuple):
     answers: AnswerStore | None = None
     purse: Purse | None = None
     harness: str = ""
+    meter: Meter | None = None
 
     @property
     def identity(self) -> str:

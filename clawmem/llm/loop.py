@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ModelFailed, NotPermitted
-from clawmem.llm.budget import Account
-from clawmem.llm.choice import Model, Purse
+from clawmem.llm.budget import Account, Spent
+from clawmem.llm.choice import Meter, Model, Purse
 from clawmem.llm.client import Message, ModelTimeout, ModelUnreachable, Reply, RequestRejected, call
 from clawmem.llm.json_text import json_documents, without_reasoning
 from clawmem.llm.prompts import prompt
@@ -115,6 +115,8 @@ def prompt_tokens(messages: Sequence[Message]) -> int:
 
 
 def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool) -> Reply:
+    if model.meter is not None and account.prices is None:
+        return _metered(model, model.meter, account, talk, schema, retry)
     most = prompt_tokens(talk)
     refusal = account.refusal(most)
     if refusal:
@@ -134,6 +136,21 @@ def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mappi
     used = reply.answer_tokens if reply.answer_tokens is not None else token_bound(reply.text)
     account.charge(reply.prompt_tokens or most, used, reply.milliseconds, retry)
     return reply
+
+
+def _metered(
+    model: Model, meter: Meter, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool
+) -> Reply:
+    """Ask within what this machine used today. The call is counted before it, so that a killed run counts, too."""
+    calls, tokens = meter.used()
+    before, most = account.spent, prompt_tokens(talk)
+    account.earlier_today = Spent(calls - before.calls, prompt_tokens=tokens - before.tokens)
+    meter.add(1, most)
+    try:
+        return _once(model._replace(meter=None), account, talk, schema, retry)
+    finally:
+        used = account.spent.since(before)
+        meter.add(used.calls - 1, used.tokens - most)
 
 
 def _from_purse(

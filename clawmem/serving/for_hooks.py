@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.scoped import namesakes
+from clawmem.memory.health.learning_state import unread_messages
 from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import STOPWORDS, search_words
@@ -53,17 +54,17 @@ class HookText(NamedTuple):
 
 
 def start_text(
-    vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[SessionRecord] = ()
+    vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[SessionRecord] = (), turns_on: str = ""
 ) -> HookText:
     """Return context for a session that begins, within 1,200 tokens.
 
     `about` names its project and its task, `reach` is its scope, and `earlier` are the last sessions in this scope,
-    newest first."""
+    newest first. `turns_on` is the command by which a person lets a program read."""
     from clawmem.serving.context.context import context  # a prompt needs none of it
 
-    namesake = run_query(vault, lambda index: namesakes(index, reach))
+    namesake, unread = run_query(vault, lambda index: (namesakes(index, reach), unread_messages(vault, index)))
     hints = [f"- {_rename_hint(vault, reach.project, *each)}\n" for each in namesake.items()]
-    head = "".join((*hints, earlier_part(earlier, fields=("summary",))))
+    head = "".join((*hints, _unread_hint(vault, caller, *unread, turns_on), earlier_part(earlier, fields=("summary",))))
     done = context(vault, caller, START_TOKENS - token_bound(head), about[:QUESTION_CHARACTERS] or None, reach=reach)
     text = done.text.replace(CLOSING, f"{head}{CLOSING}")
     return HookText(text if "\n- " in text else "", done.facts)
@@ -77,6 +78,15 @@ def _rename_hint(vault: Vault, project: str | None, namesake: str, facts: int) -
         f"Nothing is known of {project}, but {counted(facts, 'fact')} of {namesake}. If they are one project, a person"
         f" joins them: clawmem config set projects.joined '{pairs}'"
     )
+
+
+def _unread_hint(vault: Vault, caller: Caller, unread: int, oldest: str, turns_on: str) -> str:
+    """Say that nobody has read what was said; nothing where a model reads it within the day."""
+    reads = bool(vault.settings.words("llm.model"))
+    if not unread or (reads and oldest >= caller.now.strftime("%Y-%m-%d")):
+        return ""
+    off = "" if reads else f" A person turns reading on: `{turns_on}`."
+    return f"- {counted(unread, 'message')} unread: `learn_pending` shows them, `learn_apply` takes the answer.{off}\n"
 
 
 def last_sessions(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[SessionRecord]:

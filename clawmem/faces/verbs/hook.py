@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.llm.presets import READER
+from clawmem.llm.presets import PRESETS, READER
 from clawmem.model.facts.reach import Reach, canonical_project, project_name
 from clawmem.model.harness import (
     COMPACT,
@@ -125,7 +125,9 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         sessions = list_sessions(vault, caller.now).sessions
         # A repository is a technical task, for which nobody's family or health is shown.
         about = f"{project_name(project)} repository {asked}".strip() if project else asked
-        done = start_text(vault, caller, about, reach, last_sessions(sessions, reach, given.session))
+        earlier = last_sessions(sessions, reach, given.session)
+        reads = next((harness for preset in PRESETS.values() if preset.harness == harness), "HARNESS")
+        done = start_text(vault, caller, about, reach, earlier, f"clawmem setup {reads} --learn")
         if meaning == DELEGATED:
             return done  # the sub-agent's conversation is not its session's
         known = HookSession(asked, done.facts, compacted=given.source in ("compact", "resume"))

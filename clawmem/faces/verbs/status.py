@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clawmem import __version__
 from clawmem.faces.parts.command import Answer, Call, Command, Fields
 from clawmem.faces.parts.past import minute
+from clawmem.llm.presets import PRESETS
 from clawmem.memory.health.learning_state import LearningState, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import Status
 from clawmem.memory.health.status import status as act
@@ -63,29 +64,43 @@ def _learning_data(learning: LearningState) -> dict[str, object]:
         "unpriced_tokens_today": learning.unpriced_tokens_today,
     }
     run = None if last is None else {**last._asdict(), "failed": [one._asdict() for one in last.failed]}
-    return {"waiting": learning.waiting, "missing_keys": keys, "models": models, "last_heartbeat": run}
+    reading = learning.reading._asdict()
+    reading["limits"] = list(learning.reading.limits)
+    reading["readers"] = {name: total._asdict() for name, total in learning.reading.readers.items()}
+    return {
+        "waiting": learning.waiting, "missing_keys": keys, "models": models, "last_heartbeat": run, "reading": reading,
+    }  # fmt: skip
 
 
-def _learning_pairs(learning: LearningState) -> Iterator[tuple[str, str]]:
-    waiting = learning.waiting
-    waits = f"{counted(waiting, 'event')} {'waits' if waiting == 1 else 'wait'} for the heartbeat"
-    yield "learning", waits if waiting else "no event waits for the heartbeat"
+def _learning_pairs(learning: LearningState, harness: str) -> Iterator[tuple[str, str]]:
+    reading = learning.reading
+    unread = f"{reading.unread:,} unread by any model: `clawmem learn pending`" if reading.unread else "none is unread"
+    off = "" if learning.models or not reading.unread else f", or `clawmem setup {harness} --learn`"
+    yield "learning", f"{counted(reading.kept, 'message')} kept, {reading.taught:,} taught a fact; {unread}{off}"
+    yield "reader", "; ".join(_readers(learning, harness))
     yield "heartbeat", _last_run(learning.last)
     if learning.last is not None:
         for sentence in failure_sentences(learning.last):
             yield "failed", sentence
-    if learning.models or learning.cents_today or learning.unpriced_tokens_today:
-        yield "models", _models(learning)
     if learning.missing_part:
         yield "missing", learning.missing_part
     for setting, variable in learning.missing_keys.items():
         yield "key", missing_key_sentence(setting, variable)
 
 
-def _models(learning: LearningState) -> str:
-    unpriced = learning.unpriced_tokens_today
-    tokens = f", and {unpriced:,} tokens without a known price" if unpriced else ""
-    return f"{', '.join(learning.models) or 'none'}: {learning.cents_today:.4g} cents today{tokens}"
+def _readers(learning: LearningState, harness: str) -> Iterator[str]:
+    """Yield who reads on this machine, what it used today of its limits, and what each reader did so far."""
+    reading = learning.reading
+    if learning.models or reading.calls_today or learning.cents_today:
+        used = zip((reading.calls_today, reading.tokens_today), reading.limits, ("calls", "tokens"), strict=True)
+        of_limits = ", ".join(f"{count:,} of {limit:,} {what}" for count, limit, what in used)
+        yield f"{', '.join(learning.models) or 'none'}: today {learning.cents_today:.4g} cents, {of_limits}"
+    else:
+        yield f"off on this machine, so facts come from rules only; `clawmem setup {harness} --learn` turns it on"
+    for name, total in reversed([*reading.readers.items()]):
+        cents = f", {total.cents:.4g} cents" if total.cents else ""
+        read = f"{counted(total.messages, 'message')}, {counted(total.facts, 'fact')}, {total.tokens:,} tokens{cents}"
+        yield f"{name} read {read}, last {minute(total.last)}"
 
 
 def _last_run(last: HeartbeatRun | None) -> str:
@@ -109,7 +124,9 @@ def _pairs(found: VaultLocation, state: Status) -> Iterator[tuple[str, str]]:
     yield "facts", ", ".join(f"{number:,} {status}" for status, number in state.facts.items())
     yield "entities", f"{state.entities:,}"
     yield "events", f"{state.events:,}"
-    yield from _learning_pairs(state.learning)
+    readable = {preset.harness for preset in PRESETS.values()}
+    harness = next((mark.harness for mark in state.hooks if mark.harness in readable), "HARNESS")
+    yield from _learning_pairs(state.learning, harness)
     for one in state.hooks:
         yield "hook", f"{one.harness} {one.event} {minute(one.at)}: {one.outcome}, {one.message}"
     yield "accesses", f"{state.unfolded_accesses:,} not counted in facts yet"
@@ -166,6 +183,16 @@ VERB = Command(
                 },
                 None,
             ),
+            "reading": {
+                "kept": int,
+                "taught": int,
+                "unread": int,
+                "oldest": str,
+                "readers": {str: {"messages": int, "facts": int, "tokens": int, "cents": float, "last": str}},
+                "calls_today": int,
+                "tokens_today": int,
+                "limits": [int],
+            },
         },
         "edits": {"waiting": [str], "unreadable": _PROBLEMS},
         "unfinished": (str, None),

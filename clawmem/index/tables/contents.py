@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import MODEL_RUN
+from clawmem.model.records.event import MODEL_RUN, SILENT_KINDS
+
+_SILENT = (f'NOT instr(line, \'"kind": "{kind}"\')' for kind in SILENT_KINDS)
+_SPOKEN = " AND ".join(("recalled = 0", "role != 'system'", *_SILENT))
 
 
 class RowCounts(NamedTuple):
@@ -39,14 +42,27 @@ def events_by_day(index: Index) -> dict[str, int]:
     return dict(index.database.execute("SELECT day, count(*) FROM event GROUP BY day"))
 
 
-def events_after_event(index: Index, day: str, event_id: str | None) -> int:
+def events_after_event(index: Index, day: str, event_id: str | None, spoken: bool = False) -> int:
     """Return the number of events of a day after one of them, or of all if the day does not have it, without clawmem's
-    own records of model runs."""
+    own records of model runs; only what somebody said, if it is to be `spoken`."""
     query = (
         "SELECT count(*) FROM event WHERE day = ? AND n > coalesce((SELECT n FROM event WHERE id = ? AND day = ?), -1)"
-        " AND NOT instr(line, ?)"
+        f" AND NOT instr(line, ?){f' AND {_SPOKEN}' if spoken else ''}"
     )
     return int(index.database.execute(query, (day, event_id, day, f'"{MODEL_RUN}"')).fetchone()[0])
+
+
+def spoken_and_taught(index: Index) -> tuple[int, int]:
+    """Return the number of events in which somebody said something, and of those on which a fact rests."""
+    query = f"SELECT (SELECT count(*) FROM event WHERE {_SPOKEN}), (SELECT count(DISTINCT event) FROM fact)"
+    spoken, taught = index.database.execute(query).fetchone()
+    return spoken, taught
+
+
+def run_lines(index: Index) -> bytes:
+    """Return the ledger lines that record model runs, oldest first."""
+    query = "SELECT line FROM event WHERE instr(line, ?) ORDER BY day, n"
+    return b"".join(f"{line}\n".encode() for (line,) in index.database.execute(query, (f'"{MODEL_RUN}"',)))
 
 
 def sqlite_problem(index: Index) -> str | None:

@@ -11,10 +11,12 @@ from clawmem.llm.choice import choose_model
 from clawmem.llm.presets import PRESETS
 from clawmem.memory.health.configure import PRESET
 from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
+from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.settings.model_names import COMMAND
 from clawmem.model.settings.settings import BY_KEY
 from clawmem.vault.state.local_settings import local_settings_file
+from clawmem.vault.state.spending import UseMeter
 from clawmem.vault.vault import Vault
 
 
@@ -39,7 +41,8 @@ def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
     wanted = {PRESET: preset, "llm.model": COMMAND, "llm.command": ""}
     model = choose_model(vault.settings._replace(values={**vault.settings.values, **wanted}), vault.environment)
     assert model is not None
-    problem = try_model(vault, caller, model).problem
+    meter = UseMeter(vault, stamp(caller.now)[:10])
+    problem = try_model(vault, caller, model._replace(meter=meter)).problem
     if problem is not None:
         return TriedReader(problem=problem)
     former = write_values(local_settings_file(vault), wanted, vault.settings.number("lock.wait_seconds"))

@@ -6,24 +6,51 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import StorageFailed, Unreadable
-from clawmem.index.tables.contents import events_after_event, events_by_day
+from clawmem.index.tables.contents import events_after_event, events_by_day, run_lines, spoken_and_taught
 from clawmem.index.tables.store import Index
-from clawmem.llm.choice import missing_keys, missing_model_part
+from clawmem.llm.choice import missing_keys, missing_model_part, model_programs
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor
-from clawmem.model.records.event import ledger_path
-from clawmem.model.records.model_run import runs_in, total_cents, unpriced_tokens
-from clawmem.model.settings.model_names import model_names
+from clawmem.model.records.event import ledger_path, parse_events
+from clawmem.model.records.model_run import model_run, runs_in, total_cents, total_tokens, unpriced_tokens
+from clawmem.model.settings.model_names import is_command, model_names
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
-from clawmem.vault.state.spending import spent_on
+from clawmem.vault.state.reading_state import read_reading_state
+from clawmem.vault.state.spending import UseMeter, spent_on
 from clawmem.vault.vault import Vault
+
+
+class ReaderTotal(NamedTuple):
+    """What a reader did so far: the messages it read, the facts it found, its tokens, its cost in cents, and when it
+    read last."""
+
+    messages: int = 0
+    facts: int = 0
+    tokens: int = 0
+    cents: float = 0.0
+    last: str = ""
+
+
+class Reading(NamedTuple):
+    """How many messages are kept, on how many of them a fact rests, how many no model has read, the day of the oldest
+    of these, what each reader did, the one that read last at the end, and the calls and tokens of this machine today
+    whose price is not known, with their limits."""
+
+    kept: int = 0
+    taught: int = 0
+    unread: int = 0
+    oldest: str = ""
+    readers: Mapping[str, ReaderTotal] = {}
+    calls_today: int = 0
+    tokens_today: int = 0
+    limits: tuple[int, int] = (0, 0)
 
 
 class LearningState(NamedTuple):
     """The number of events that no heartbeat read yet; the last heartbeat of this machine, if any; the environment
     variables that must hold a model's key and do not, by the setting that names the model; why the events could not be
-    counted, or None; the names of the models; what they still need on this machine, or None; and what they cost
-    today (UTC), in cents, with the tokens of runs whose price is not known."""
+    counted, or None; the programs and models; what they still need on this machine, or None; what they cost today
+    (UTC), in cents, with the tokens of runs whose price is not known; and what is read of what was said."""
 
     waiting: int = 0
     last: HeartbeatRun | None = None
@@ -33,6 +60,7 @@ class LearningState(NamedTuple):
     missing_part: str | None = None
     cents_today: float = 0.0
     unpriced_tokens_today: int = 0
+    reading: Reading = Reading()
 
 
 def learning_state(vault: Vault, index: Index, today: str) -> LearningState:
@@ -49,11 +77,44 @@ def learning_state(vault: Vault, index: Index, today: str) -> LearningState:
         read_last_run(vault),
         missing_keys(settings, vault.environment),
         problem,
-        model_names(settings),
+        (*model_programs(settings), *(name for name in model_names(settings) if not is_command(name))),
         missing_model_part(settings, vault.environment),
         total_cents(runs) + _embedding_cents(vault, today),
         unpriced_tokens(runs),
+        _reading(vault, index, today),
     )
+
+
+def unread_messages(vault: Vault, index: Index) -> tuple[int, str]:
+    """Return how many messages no model or agent has read, and the day of the oldest of them."""
+    try:
+        reached = parse_cursor(vault.read(CURSOR_PATH)).by_model
+    except Unreadable:
+        reached = {}  # reported with the file
+    state = read_reading_state(vault)
+    last = {day: reached[day].last if day in reached else None for day in sorted(events_by_day(index))}
+    days = {day: events_after_event(index, day, event, True) for day, event in last.items()}
+    passed = sum(event.done for event in state.events.values()) + len(state.set_aside)
+    unread = max(0, sum(days.values()) - passed)
+    return unread, next((day for day, count in days.items() if count and unread), "")
+
+
+def _reading(vault: Vault, index: Index, today: str) -> Reading:
+    readers: dict[str, ReaderTotal] = {}
+    for event in parse_events(run_lines(index), ""):
+        run = model_run(event)
+        if run is not None and isinstance(run.get("events"), int):
+            before = readers.pop(name := str(run.get("model")), ReaderTotal())
+            readers[name] = ReaderTotal(
+                before.messages + run["events"],
+                before.facts + int(run.get("facts", 0)),
+                before.tokens + total_tokens([run]),
+                before.cents + total_cents([run]),
+                event.timestamp,
+            )
+    calls, tokens = UseMeter(vault, today).used() if today else (0, 0)
+    limits = vault.settings.whole("llm.daily_calls"), vault.settings.whole("llm.daily_tokens")
+    return Reading(*spoken_and_taught(index), *unread_messages(vault, index), readers, calls, tokens, limits)
 
 
 def _runs_of(vault: Vault, day: str) -> Sequence[Mapping[str, Any]]:

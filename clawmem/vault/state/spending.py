@@ -1,7 +1,8 @@
-"""Model costs that are not in any commit, by day: questions cost money when they are asked, and reads do not commit.
+"""What models cost on this machine, by day: questions cost money when they are asked, and reads do not commit.
 
 Each payment is a line in `.git/clawmem/spent/<day>` with the cents and a checksum. The maximum cost of a call is
 recorded before it, and the difference to the actual cost is subtracted after it. So no cost is missing after a crash.
+Calls and tokens whose price is not known are counted in the same way.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from math import fsum
 from pathlib import Path
 
 from clawmem.errors import StorageFailed
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.seal import checksum
 from clawmem.vault.disk import append_line
 from clawmem.vault.vault import Vault
 
 FOLDER = "spent"
 OF_AGENTS = "spent-by-agents"
+CALLS, TOKENS = "unpriced-calls", "unpriced-tokens"
 _SEAL = "#"
 
 
 def record_spending(vault: Vault, day: str, cents: float, agent: str | None = None) -> None:
-    """Add to what was spent on a day, in all or by one agent.
+    """Add to what was spent on a day, in all or by one agent, or to the CALLS or TOKENS whose price is not known.
 
     Raise StorageFailed if it cannot be recorded, so that no cost goes uncounted."""
     if not cents:
@@ -38,7 +41,7 @@ def record_spending(vault: Vault, day: str, cents: float, agent: str | None = No
 
 
 def spent_on(vault: Vault, day: str, agent: str | None = None) -> float:
-    """Return the cents spent on a day, in all or by one agent.
+    """Return the cents spent on a day, in all or by one agent, or the CALLS or TOKENS whose price is not known.
 
     Raise StorageFailed if they cannot be read reliably."""
     *lines, rest = (vault.disk.read(_file(vault, day, agent)) or b"").decode(errors="replace").split("\n")
@@ -62,14 +65,32 @@ def last_spending_day(vault: Vault) -> str:
 
 def delete_spending_before(vault: Vault, before: str) -> None:
     """Delete the records of earlier days."""
-    for pattern in (f"{FOLDER}/*", f"{OF_AGENTS}/*/*"):
+    for pattern in (f"{FOLDER}/*", f"{OF_AGENTS}/*/*", f"{CALLS}/*", f"{TOKENS}/*"):
         for path in vault.state.glob(pattern):
             if path.name < before:
                 path.unlink(missing_ok=True)
 
 
 def _file(vault: Vault, day: str, agent: str | None) -> Path:
+    if agent in (CALLS, TOKENS):
+        return vault.state / agent / day
     return vault.state / FOLDER / day if agent is None else vault.state / OF_AGENTS / agent / day
+
+
+class UseMeter(NamedTuple):
+    """Counts the calls and tokens whose price is not known, of this machine on a day."""
+
+    vault: Vault
+    day: str
+
+    def used(self) -> tuple[int, int]:
+        """Return the calls and tokens so far. Raise StorageFailed if they cannot be read reliably."""
+        return int(spent_on(self.vault, self.day, CALLS)), int(spent_on(self.vault, self.day, TOKENS))
+
+    def add(self, calls: int, tokens: int) -> None:
+        """Count calls and tokens. Raise StorageFailed if they cannot be recorded."""
+        record_spending(self.vault, self.day, calls, CALLS)
+        record_spending(self.vault, self.day, tokens, TOKENS)
 
 
 def _is_complete(rest: str) -> bool:

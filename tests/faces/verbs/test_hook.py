@@ -226,6 +226,22 @@ def test_a_session_of_a_project_is_registered_and_ended(clawmem: Command, vault_
     assert "Ended by its program" not in context(other)
 
 
+def test_a_session_is_told_that_nobody_reads(clawmem: Command, vault_root: Path, project: Path) -> None:
+    def start(session: str) -> str:
+        return context(say(clawmem, vault_root, "SessionStart", project, session_id=session, source="startup"))
+
+    assert "unread" not in start("empty")
+    assert clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I live in Oslo."})).code == 0
+    told = "- 1 message unread: `learn_pending` shows them, `learn_apply` takes the answer."
+    assert f"{told} A person turns reading on: `clawmem setup claude-code --learn`.\n" in start("off")
+    assert clawmem("config", "set", "llm.preset", "claude").code == 0
+    assert clawmem("config", "set", "llm.model", "command").code == 0
+    assert "unread" not in start("on"), "the program reads it today"
+    old = {"role": "user", "content": "I like tea.", "timestamp": "2026-01-05T10:00:00Z"}
+    assert clawmem("ingest", "-", given=json.dumps(old)).code == 0
+    assert "- 2 messages unread: `learn_pending`" in start("late"), "it should have read that long ago"
+
+
 def test_another_project_sees_nothing_of_it(clawmem: Command, vault_root: Path, project: Path, tmp_path: Path) -> None:
     done = clawmem("remember", "The boat build uses the compiler clang.", "--scope", "project", cwd=project,
                    env={"CLAWMEM_VAULT": str(vault_root)})  # fmt: skip

@@ -54,7 +54,7 @@ def test_a_preset_is_set_and_used(clawmem: Command, program: Callable[..., str])
     assert "read 1 event by claude: 1 fact added" in ran.out
     assert "cost of claude: price not known, 1 call, " in ran.out
     run = clawmem("status", "--json", env=path).data["learning"]["models"]
-    assert (run["names"], run["missing"], run["cents_today"]) == (["command"], None, 0)
+    assert (run["names"], run["missing"], run["cents_today"]) == (["claude"], None, 0)
     assert run["unpriced_tokens_today"] > 500
     off = clawmem("config", "set", "llm.preset", "none")
     assert "llm.model: command -> " in off.out

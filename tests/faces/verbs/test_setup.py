@@ -437,7 +437,8 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
               "message": {"role": "user", "content": "I live in Lisbon."}}]  # fmt: skip
     (tmp_path / "s1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     call = {"session_id": "s1", "cwd": str(tmp_path), "transcript_path": str(tmp_path / "s1.jsonl")}
-    clawmem("hook", "SessionEnd", "--harness", "claude-code", given=json.dumps(call).encode(), env=env)
+    clawmem("hook", "SessionEnd", "--harness", "claude-code", given=json.dumps(call).encode(),
+            env={**env, "CLAWMEM_SEED": "2"})  # fmt: skip
     for _ in range(300):
         marks = {mark["event"]: mark for mark in clawmem("status", "--json", env=env).data["hooks"]}
         if "reading" in marks:
@@ -448,9 +449,39 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
     calls = [json.loads(line) for line in asked.read_text().splitlines()]
     assert len(calls) == 3, "two trials and one reading"
     assert all("--no-session-persistence" in words and not files and not said for words, files, said in calls)
+    status = clawmem("status", env=env).out
+    assert "1 message kept, 1 taught a fact; none is unread\n" in status
+    assert (
+        "reader    claude: today 0 cents, 3 of 20 calls, " in status and "; claude read 1 message, 1 fact, " in status
+    )
     assert setup("claude-code", "--remove").code == 0
     assert clawmem("config", "get", "llm.preset", env=env).out.strip() != "claude"
     assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
+
+
+def test_the_limits_of_a_day_are_those_of_a_machine(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    (tmp_path / "bin").mkdir()
+    asked = reader(tmp_path, vault_root)
+
+    def learn(text: str, env: dict[str, str]) -> int:
+        clawmem("ingest", "-", given=json.dumps({"role": "user", "content": text}), env=env)
+        clawmem("heartbeat", "--only", "learn", env=env)
+        return len(asked.read_text().splitlines())
+
+    for key, value in (("llm.preset", "claude"), ("llm.model", "command"), ("llm.daily_calls", "1")):
+        assert clawmem("config", "set", key, value, env=env).code == 0
+    assert learn("I live in Lisbon, it is warm.", env) == 1
+    assert learn("I live in Lisbon, it is loud.", env) == 1, "a second call would be one too many"
+    assert "1 of 1 calls" in clawmem("status", env=env).out
+
+    copy = tmp_path / "copy"
+    subprocess.run(["git", "clone", "-q", vault_root, copy], check=True)
+    there = {**env, "CLAWMEM_VAULT": str(copy)}
+    assert clawmem("config", "trust", "--yes", env=there).code == 0
+    for key, value in (("llm.preset", "claude"), ("llm.model", "command"), ("llm.daily_calls", "1")):
+        assert clawmem("config", "set", key, value, env=there).code == 0
+    assert learn("I live in Lisbon, by the sea.", there) == 2, "another machine has calls of its own"
 
 
 def test_a_session_is_read_by_its_own_vendor_only(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:

@@ -51,7 +51,10 @@ def test_events_that_wait_and_the_last_heartbeat(clawmem: Command) -> None:
     lines = "\n".join(json.dumps({"role": "user", "content": one, "speaker": "Mia"}) for one in said)
     clawmem("ingest", "-", given=lines)
     before = clawmem("status")
-    assert "learning  2 events wait for the heartbeat\n" in before.out
+    assert (
+        "learning  2 messages kept, 0 taught a fact; 2 unread by any model: `clawmem learn pending`, or" in before.out
+    )
+    assert "reader    off on this machine" in before.out and "`clawmem setup HARNESS --learn` turns it on" in before.out
     assert "heartbeat never on this machine" in before.out
     learn = "; without a model, an agent reads them: `clawmem learn pending`"
     assert f"taught nothing: 1 of 2 events{learn}\n" in clawmem("heartbeat").out
@@ -60,7 +63,28 @@ def test_events_that_wait_and_the_last_heartbeat(clawmem: Command) -> None:
     assert (after["waiting"], last["events"], last["taught_nothing"], last["failed"]) == (0, 2, 1, [])
     assert last["facts"] >= 1
     clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I like tea.", "speaker": "Mia"}))
-    assert "learning  1 event waits for the heartbeat\n" in clawmem("status").out
+    assert clawmem("status", "--json").data["learning"]["waiting"] == 1
+    # Rules have read what waited for the heartbeat, and no model has.
+    assert "learning  3 messages kept, 1 taught a fact; 3 unread by any model" in clawmem("status").out
+
+
+def test_doctor_warns_when_nothing_was_read_for_a_week(clawmem: Command) -> None:
+    line = {"role": "user", "content": "I live in Oslo.", "timestamp": "2026-01-05T10:00:00Z"}
+    clawmem("ingest", "-", given=json.dumps(line))
+
+    def warned() -> bool:
+        problems = clawmem("doctor", "--json").data["problems"]
+        return any("No model has read anything for a week, and 1 older event" in one["message"] for one in problems)
+
+    assert warned()
+    task = clawmem("learn", "pending", "--json").data
+    answer = {"task": task["id"], "facts": [{"e": 1, "q": "I live in Oslo", "s": "The user lives in Oslo."}]}
+    done = clawmem("learn", "apply", "-", given=json.dumps(answer))
+    assert done.code == 0, done.err
+    assert not warned()
+    status = clawmem("status").out
+    assert "learning  1 message kept, 1 taught a fact; none is unread\n" in status
+    assert "; agent read 1 message, 1 fact, 0 tokens, last " in status
 
 
 def test_why_the_last_heartbeat_failed_and_a_missing_key(clawmem: Command) -> None:

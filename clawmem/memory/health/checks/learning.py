@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
@@ -14,6 +14,7 @@ from clawmem.model.language.dates import moment_of
 from clawmem.model.language.text import counted
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, number_after, parse_cursor
 from clawmem.model.records.event import MODEL_RUN, Event, each_event
+from clawmem.model.records.model_run import runs_in
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.vault import Vault
 
@@ -22,6 +23,8 @@ MODEL_KEY = "model-key"
 MODEL = "model"
 # Longer than the longest schedule of `clawmem cron install`, with room for a machine that was off.
 _OVERDUE = timedelta(hours=36)
+_UNREAD_FOR = timedelta(days=7)
+_READ = "`clawmem setup HARNESS --learn` lets a program read; an agent reads by `clawmem learn pending`."
 _SCHEDULE = "Run `clawmem heartbeat`, or schedule it with `clawmem cron install`."
 
 
@@ -32,7 +35,9 @@ def learning_problems(vault: Vault, ledgers: Iterable[str], now: datetime) -> It
         for sentence in failure_sentences(last):
             message = f"The heartbeat of {last.ended} failed: {sentence}"
             yield HealthProblem(WARNING, LEARNING, None, None, message)
+    ledgers = sorted(ledgers)
     yield from _waiting(vault, ledgers, last, now)
+    yield from _unread(vault, ledgers, now)
     try:
         missing = missing_keys(vault.settings, vault.environment)
         part = missing_model_part(vault.settings, vault.environment)
@@ -42,6 +47,21 @@ def learning_problems(vault: Vault, ledgers: Iterable[str], now: datetime) -> It
         yield HealthProblem(WARNING, MODEL, None, None, part)
     for setting, variable in missing.items():
         yield HealthProblem(WARNING, MODEL_KEY, None, None, missing_key_sentence(setting, variable))
+
+
+def _unread(vault: Vault, ledgers: Sequence[str], now: datetime) -> Iterator[HealthProblem]:
+    """Yield a warning if messages of a week ago are unread and nothing was read since."""
+    try:
+        reached = parse_cursor(vault.read(CURSOR_PATH)).by_model
+        week = now - _UNREAD_FOR
+        before = [path for path in ledgers if PurePosixPath(path).stem < week.date().isoformat()]
+        number = sum(_unread_events(vault, path, reached) for path in before)
+        after = (run for path in ledgers if path not in before for run in runs_in(vault.read(path) or b"", path))
+        if number and not any(isinstance(run.get("events"), int) for run in after):
+            message = f"No model has read anything for a week, and {counted(number, 'older event')} wait. {_READ}"
+            yield HealthProblem(WARNING, LEARNING, None, None, message)
+    except Unreadable:
+        return  # reported with the file
 
 
 def _unread_events(vault: Vault, path: str, reached: Mapping[str, DayProgress]) -> int:
