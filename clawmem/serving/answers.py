@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.reach import realm_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
-from clawmem.serving.recall.recall import LEAST_SCORE, RecallQuery, recall_in
+from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, RecallQuery, recall_in
 from clawmem.serving.recall.result import FACTS
 from clawmem.vault.vault import Vault
+
+_MOST_HIDDEN = 20
 
 
 def statements_answering(vault: Vault, question: str, caller: Caller, limit: int) -> tuple[str, ...]:
@@ -17,3 +24,20 @@ def statements_answering(vault: Vault, question: str, caller: Caller, limit: int
     query = RecallQuery(question, caller, wanted, limit, (FACTS,), least=LEAST_SCORE)
     found = run_query(vault, lambda index: recall_in(vault, index, query)).found
     return tuple(one.fact.fact for one in found)
+
+
+def hidden_notices(vault: Vault, question: str | None, caller: Caller, wanted: FactFilter) -> list[str]:
+    """Return a notice of the facts that answer a question and that the scope of the query hides, by entity."""
+    reach = wanted.reach
+    if not question or reach is None:
+        return []
+    query = RecallQuery(
+        question, caller, wanted._replace(reach=None), _MOST_HIDDEN, (FACTS,), least=LEAST_SCORE, near=NEAR_SHARE
+    )
+
+    def places(index: Index) -> Counter[str]:
+        found = () if is_all_in_reach(index, reach) else recall_in(vault, index, query).found
+        return Counter(one.entity for one in found if one.share and not reach.sees(realm_of(one.fact)))
+
+    told = [f"{count} more in {entity}" for entity, count in sorted(run_query(vault, places).items())]
+    return [f"{', '.join(told)}, of another project or scope: --scope all"] if told else []

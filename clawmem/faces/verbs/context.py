@@ -10,6 +10,7 @@ from clawmem.faces.parts.filters import filter_of, mark_session, point_in_time, 
 from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG, asked_beside, hits_data, joined
 from clawmem.faces.parts.parameters import AS_OF, AT, EXPLAIN, NARRATIVE, OF_ENTITY, PROJECT, SCOPE, WORKFLOW, Parameter
 from clawmem.faces.parts.words import NARRATED, context_data
+from clawmem.serving.answers import hidden_notices
 from clawmem.serving.context.context import context as act
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def context(
     most = budget or vault.settings.whole("context.budget")
     done = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence, reach)
     mark_session(here, done.facts)
-    notices = [*here.notices, *done.notices]
+    hidden = hidden_notices(vault, asked, caller, wanted._replace(reach=reach)) if reach else []
+    notices = [*here.notices, *done.notices, *hidden]
     data: dict[str, Any] = {}
     if org:
         beside = asked_beside(here, asked, vault.settings.whole("defaults.limit"), done.facts, wanted.as_of)

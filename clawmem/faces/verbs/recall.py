@@ -34,6 +34,7 @@ from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.excerpt import excerpt
+from clawmem.serving.answers import hidden_notices
 from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE
 from clawmem.serving.recall.recall import recall as act
 from clawmem.serving.recall.result import (
@@ -103,7 +104,8 @@ def recall(
     mark_session(here, [one.fact.id for one in result.found])
 
     beside = asked_beside(here, asked, most, [one.fact.id for one in result.found], as_of) if org else None
-    notices = [*here.notices, *result.notices, *(beside.notices() if beside else ())]
+    hidden = hidden_notices(here.vault, asked, here.caller, wanted) if reach and FACTS in places else []
+    notices = [*here.notices, *result.notices, *hidden, *(beside.notices() if beside else ())]
     also = {"organisation": hits_data(beside)} if beside else {}
 
     def within_budget() -> Brief | ContextResult:

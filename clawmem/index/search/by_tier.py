@@ -80,6 +80,12 @@ def rows_in_reach(index: Index, reach: Reach, numbers: Collection[int]) -> set[i
     return {n for (n,) in index.database.execute(query, (json.dumps(sorted(numbers)), *realms))}
 
 
+def is_all_in_reach(index: Index, reach: Reach) -> bool:
+    """Return whether a query with this scope sees every fact."""
+    condition, realms = within_reach(reach)
+    return index.database.execute(f"SELECT 1 FROM fact WHERE NOT {condition} LIMIT 1", realms).fetchone() is None
+
+
 def _and_reach(reader: ReaderScope) -> tuple[str, tuple[str, ...]]:
     condition, values = within_reach(reader.reach)
     return f" AND {condition}" if condition else "", values

@@ -62,6 +62,17 @@ def test_another_projects_facts_are_hidden_in_a_repository(
         assert "project shop" in ask(*query, "--project", SHOP, cwd=projects["other"]).out
 
 
+@pytest.mark.parametrize("verb", ["recall", "context"])
+def test_what_a_scope_hides_is_named_where_it_answers(
+    ask: Callable[..., Result], projects: dict[str, Path], verb: str
+) -> None:
+    hidden = "1 more in projects/shop, of another project or scope: --scope all"
+    assert hidden in ask(verb, "Which uploads are streamed to the disk?", cwd=projects["other"]).err
+    assert "--scope all" not in ask(verb, "Which uploads are streamed to the disk?", cwd=projects["shop"]).err
+    assert "--scope all" not in ask(verb, "Where does Jane live?", cwd=projects["other"]).err
+    assert "--scope all" not in ask(verb, "streamed disk", "--scope", "all", cwd=projects["other"]).err
+
+
 def test_the_scope_all_is_for_queries_alone(ask: Callable[..., Result], projects: dict[str, Path]) -> None:
     assert ask("recall", "uploads", "--scope", "all", "--workflow", "x", cwd=projects["other"]).code == 2
     assert ask("remember", "A fact.", "--scope", "all", cwd=projects["other"]).code == 2
