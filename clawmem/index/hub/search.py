@@ -16,7 +16,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.search.named import FactPlace, named_and_others
-from clawmem.model.search.ranking import AskedOf, RankingFeatures, meaning_share, rank
+from clawmem.model.search.ranking import AskedOf, RankedFact, RankingFeatures, meaning_share, rank
 
 if TYPE_CHECKING:
     from clawmem.index.hub.connect import HubConnection
@@ -84,7 +84,7 @@ def search_facts(connection: HubConnection, asked: HubQuestion) -> list[HubHit]:
     features = {key: _features(key, one.fact, moment) for key, one in facts.items()}
     about = _asked_of(connection, asked.text, facts)
     best = rank(_of(scores, facts), features, shares=_of(shares, facts), asked=about)
-    return [HubHit(facts[one.id], one.score, one.channels) for one in best[: asked.limit]]
+    return [_hit(facts[one.id], one) for one in best[: asked.limit]]
 
 
 def read_hub_fact(connection: HubConnection, vault: str, fact_id: str) -> HubFact | None:
@@ -177,3 +177,7 @@ def _asked_of(connection: HubConnection, question: str, facts: Mapping[str, HubF
 def _of(scores: Mapping[str, Mapping[str, float]], facts: Mapping[str, HubFact]) -> dict[str, dict[str, float]]:
     """Return the scores of facts that could be read: one may have gone between the two queries."""
     return {name: {key: score for key, score in each.items() if key in facts} for name, each in scores.items()}
+
+
+def _hit(found: HubFact, ranked: RankedFact) -> HubHit:
+    return HubHit(found, ranked.score, ranked.channels)
