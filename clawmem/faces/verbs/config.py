@@ -72,7 +72,7 @@ def trust(call: Call, yes: bool, remove: bool) -> Answer:
     """Accept the suggestions of the vault on this machine. Models, addresses, key variables and remotes in a vault have
     no effect until a person accepts them. The values are copied to .git/clawmem/local.yaml; later suggestions need a
     new acceptance. After acceptance, sync also uses the vault's git settings that run a program or redirect a
-    connection. Agents cannot run this command."""
+    connection; approvals and orders in its earlier commits need `review trust`. Agents cannot run this command."""
     vault = call.runtime.vault()
     if remove:
         removed = withdraw_acceptance(vault)
@@ -83,6 +83,8 @@ def trust(call: Call, yes: bool, remove: bool) -> Answer:
         data = {"accepted": True, "differences": [], "git": [], "kept": None}
         return Answer(data, ["this vault is accepted; all of its suggestions are in effect here"])
     lines = _acceptance_lines(found)
+    if vault.is_foreign:
+        lines.append("Its commits stay another's: `clawmem review trust` accepts the approvals and orders in them.")
     if not yes and not call.confirmed(lines, "Accept this on this machine?"):
         raise Refused(" ".join([*lines, "Nothing was accepted."]), _ACCEPT_HINT)
     kept = accept_settings(vault, found)

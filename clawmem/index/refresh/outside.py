@@ -78,7 +78,7 @@ def _known(vault: Vault, head: str | None) -> tuple[str, dict[str, str]] | None:
         whole = kept["seal"] == checksum(at, by, json.dumps(found, sort_keys=True))
     except (ValueError, KeyError, TypeError):
         return None
-    if not whole or by != _acceptance_seal(vault):
+    if not whole or by != _acceptance_seal(vault) or vault.is_foreign:
         return None
     if at != head and vault.git.try_run("merge-base", "--is-ancestor", at, head or "HEAD") is None:
         return None

@@ -21,6 +21,7 @@ from clawmem.model.settings.settings import Settings
 from clawmem.model.settings.values import Value
 from clawmem.vault.git.acceptance import accept, is_accepted, revoke_acceptance
 from clawmem.vault.git.config import shown
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.local_settings import (
     SettingsFile,
     delete_parsed_cache,
@@ -31,6 +32,7 @@ from clawmem.vault.state.local_settings import (
     settings_lock,
     write_settings_text,
 )
+from clawmem.vault.state.made_here import disown
 from clawmem.vault.vault import Vault
 
 
@@ -73,14 +75,17 @@ def _settings_of_copy(vault: Vault) -> Settings:
 def accept_settings(vault: Vault, wanted: SettingsProposal) -> str:
     """Copy the suggested values to this machine, and record the vault as accepted. Return the name of the file.
 
+    The commits of a vault from elsewhere stay another's: `review trust` accepts their authors.
     Later changes of the suggestions have no effect.
     """
-    place = local_settings_file(vault)
-    write_values(
-        place, {one.key: one.suggested for one in wanted.differences}, vault.settings.number("lock.wait_seconds")
-    )
+    place, wait = local_settings_file(vault), vault.settings.number("lock.wait_seconds")
+    write_values(place, {one.key: one.suggested for one in wanted.differences}, wait)
     if not wanted.accepted:
         delete_parsed_cache(place)
+        if vault.is_foreign:
+            vault.prepare_state()
+            with writer_lock(vault.state / "lock", wait, "trust"):
+                disown(vault)
         _record_acceptance(vault, accepted=True)
         vault.is_foreign = False
     return place.name

@@ -1,12 +1,15 @@
 """Which commits were made in this clone, and which authors and keys the user accepts here.
 
 Both are stored below `.git/clawmem/`, which no remote can write. A clone made by `git clone` starts with no commits of
-its own. A vault that was created or restored here and has no record yet counts all of its commits as its own.
+its own. A vault that was created or restored here and has no record yet counts all of its commits as its own. In a
+vault that nobody accepted here, nothing counts: an archive can bring any record.
 """
 
 import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.model.named_tuple import NamedTuple
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
 
 _MADE = "made-here"
 _TRUST = "trust.json"
-_BASELINE = "baseline "
+_BASELINE, _ELSEWHERE = "baseline ", "elsewhere "
+_KEPT = ("local.yaml", "access.log", "access.folding", "sessions", "pending.json", "redacting.json")
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _UNSHOWN = re.compile(r"^Binary files ", re.MULTILINE)
 
@@ -48,10 +52,19 @@ def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:
         return
     lines = []
     for line in complete_lines(data).decode().splitlines():
-        mark = _BASELINE if line.startswith(_BASELINE) else ""
-        name = line.removeprefix(mark)
-        lines.append(f"{mark}{names.get(name, name)}\n")
+        mark, space, name = line.rpartition(" ")
+        lines.append(f"{mark}{space}{names.get(name, name)}\n")
     vault.disk.replace(vault.state / _MADE, "".join(lines).encode(), vault.state)
+
+
+def disown(vault: Vault) -> None:
+    """Count all present commits as another's, for a vault from elsewhere that a person accepts. What its state folder
+    says of commits, authors, commands, answers and hooks goes; what belongs to the memory and its settings stays."""
+    for path in vault.state.iterdir():
+        if path.name not in _KEPT and not path.name.endswith("lock"):
+            (shutil.rmtree if path.is_dir() and not path.is_symlink() else os.unlink)(path)
+    named = dict.fromkeys(name for name, _ in _entries(vault))
+    vault.disk.replace(vault.state / _MADE, "".join(f"{_ELSEWHERE}{name}\n" for name in named).encode(), vault.state)
 
 
 def read_acceptance(vault: Vault) -> "Acceptance":
@@ -100,18 +113,23 @@ def _signature(row: Sequence[str]) -> "Signature":
 def _made(vault: Vault, head: str) -> tuple[set[str], list[str]]:
     """Return the commits made here, and those whose ancestors all count as made here."""
     data = vault.disk.read(vault.state / _MADE)
+    if vault.is_foreign:
+        return set(), []
     if data is None:
         return set(), [] if _was_cloned(vault) else [head]
     lines = complete_lines(data).decode(errors="replace").splitlines()
     baseline = [line.removeprefix(_BASELINE) for line in lines if line.startswith(_BASELINE)]
-    return {*lines, *_by_hand(vault)}, baseline
+    elsewhere = {line.removeprefix(_ELSEWHERE) for line in lines if line.startswith(_ELSEWHERE)}
+    by_hand = {name for name, words in _entries(vault) if words.startswith(("commit:", "commit (amend)"))}
+    return {*lines, *by_hand - elsewhere}, baseline
 
 
-def _by_hand(vault: Vault) -> list[str]:
-    """Return the commits that the user made in this clone with git, from its reflog."""
-    rows = (line.split("\t", 1) for line in _log(vault))
-    entries = [(row[0].split(), row[1]) for row in rows if len(row) == 2]
-    return [names[1] for names, words in entries if len(names) > 1 and words.startswith(("commit:", "commit (amend)"))]
+def _entries(vault: Vault) -> Iterator[tuple[str, str]]:
+    """Yield the commits in the reflog of this clone, each with what git did there."""
+    for line in _log(vault):
+        names, _, words = line.partition("\t")
+        if names.count(" ") > 1:
+            yield names.split(" ")[1], words
 
 
 def _was_cloned(vault: Vault) -> bool:
