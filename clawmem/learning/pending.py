@@ -165,7 +165,11 @@ def _fitting(
         # A provider that refuses an event would refuse every task that shows it.
         task = task._replace(before=tuple(one for one in task.before if not state.events.get(one.id, _UNREAD).failed))
         text = task_text(task, vault.catalog, today)
-        size = count(text)
+        size, most = count(text), _most_tokens(sum(count(one.text) for one in shown), len(task.known))
+        while task.before and size > most:
+            task = task._replace(before=task.before[1:])
+            text = task_text(task, vault.catalog, today)
+            size = count(text)
         if size <= limit:
             return task, text
         if number == 1:
@@ -174,6 +178,11 @@ def _fitting(
                 f"Give at least `--limit-tokens {size}`.",
             )
         number = max(1, min(number - 1, number * limit // size))
+
+
+def _most_tokens(read: int, known: int) -> int:
+    """Return how many tokens a task should have at most that shows so many tokens of messages, and known facts."""
+    return read * 3 // 2 + 700 + 25 * known
 
 
 def _first_guess(pieces: Sequence[EventPiece], limit: int, count: Callable[[str], int]) -> int:

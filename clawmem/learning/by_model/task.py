@@ -17,14 +17,14 @@ from clawmem.llm.prompts import prompt
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line
-from clawmem.model.records.entity import Entity
+from clawmem.model.records.entity import Entity, slug
 from clawmem.model.records.event import Event, display_speaker
 from clawmem.model.safety.recalled_text import without_closing_marks, wrap_task
 
 MAX_KNOWN = 40
 MAX_BEFORE = 6
 _LONGEST_BEFORE, _FEWEST_BEFORE = 400, 200
-_LONGEST_KNOWN = 300
+_LONGEST_KNOWN, _LONGEST_GIVEN = 160, 600
 _READING, _AGAIN = "read", "again"
 _NAME_OF_USER = THE_USER.replace("The", "the", 1)
 
@@ -104,9 +104,7 @@ def task_data(task: ReadingTask, today: str) -> str:
     """
     parts = [f"Today is {today}." + (f" Give at most {task.most} facts." if task.most else "")]
     if task.entities:
-        parts.append(
-            _element("places", (f"{one.name} {', '.join((one.title, *one.aliases))}" for one in task.entities))
-        )
+        parts.append(_element("places", map(_place_line, task.entities)))
     if task.known:
         parts.append(_element("known", map(_known_line, task.known)))
     if task.before:
@@ -151,7 +149,7 @@ def _given_line(one: DoubtfulFact, place: int) -> str:
     short = {full: key for key, full in SHORT.items()}
     if isinstance(given, Mapping):
         given = {short.get(key, key): value for key, value in given.items() if value not in (None, "", [], False)}
-    return f"- {json.dumps(given, ensure_ascii=False)[: _LONGEST_KNOWN * 2]}: {one_line(one.reason)}"
+    return f"- {json.dumps(given, ensure_ascii=False)[:_LONGEST_GIVEN]}: {one_line(one.reason)}"
 
 
 def _element(name: str, rows: Iterable[str]) -> str:
@@ -186,6 +184,13 @@ def _speaker(piece: EventPiece) -> str:
         return "user" if name == _NAME_OF_USER else name
     plain = name in ("the assistant", "a tool", piece.role)
     return piece.role if plain else f"{piece.role} ({name})"
+
+
+def _place_line(one: Entity) -> str:
+    """Return the path of an entity, with those of its names that the path does not say."""
+    last = one.name.rsplit("/", 1)[-1]
+    names = [name for name in (one.title, *one.aliases) if slug(name) != last]
+    return f"{one.name} {', '.join(names)}".strip()
 
 
 def _known_line(one: KnownFact) -> str:

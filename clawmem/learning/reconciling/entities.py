@@ -114,8 +114,15 @@ def place(
     entity = None if stated else titles.of_subject(proposition.subject or "")
     if entity:
         return Placement(entity, False, proposition.subject or "", f"{proposition.subject} is about {entity}.")
-    others = [hint for hint in proposition.entity_hints if hint not in stated and hint.role != HERE]
-    for given in (*stated, *subject_hints(proposition, kinds), *others):
+    others = [hint for hint in proposition.entity_hints if hint not in stated and hint.role not in (HERE, "speaker")]
+    speakers = [hint for hint in proposition.entity_hints if hint not in stated and hint.role == "speaker"]
+    if not any(_is_of(proposition, hint.title) for hint in speakers):
+        # What is said of something else belongs to the project of the conversation.
+        others += [hint._replace(role="about") for hint in proposition.entity_hints if hint.role == HERE]
+    order = [*speakers, *others] if _speaker_first(proposition) else [*others, *speakers]
+    subject = proposition.subject or ""
+    person = [EntityHint("person", subject, "mention")] if titles.get("person", normal(subject)) else []
+    for given in (*stated, *subject_hints(proposition, kinds), *person, *order):
         hint = given if _known(given, titles) else _as_relation(given, relations)
         entity = _known(hint, titles)
         if entity:
@@ -125,6 +132,17 @@ def place(
         if reason and entity:
             return Placement(entity, True, hint.title, reason)
     return Placement(None, False, "", "It is not about a known or important entity; it goes to the daily note.")
+
+
+def _is_of(proposition: Proposition, speaker: str) -> bool:
+    """Return whether a proposition is about its speaker, or about somebody or something of the speaker's own."""
+    subject = normal(proposition.subject or "")
+    return not subject or subject.startswith(("the user", normal(speaker)))
+
+
+def _speaker_first(proposition: Proposition) -> bool:
+    hints = [one for one in proposition.entity_hints if one.role != HERE]
+    return bool(hints) and hints[0].role == "speaker" and any(_is_of(proposition, one.title) for one in hints[:1])
 
 
 def related_entities(proposition: Proposition, entity: str, titles: EntityTitles) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -9,6 +10,7 @@ from clawmem.errors import ClawmemError, InvalidInput, NotFound, PossiblyUnreada
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import (
     entities,
+    entities_called,
     entities_ending_in,
     entities_known_as,
     entity_exists,
@@ -37,6 +39,7 @@ from clawmem.model.records.entity import (
 from clawmem.vault.vault import Vault
 
 _MAX_SUGGESTIONS = 3
+_LONGEST_NAME = 4
 
 
 def resolve_entity(index: Index, text: str, caller: Caller) -> str:
@@ -148,7 +151,8 @@ def expand_own(text: str, caller: Caller) -> str:
 
 
 def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -> str:
-    """Return the entity for a draft: the named one, else the one with the name of its subject, else the default."""
+    """Return the entity for a draft: the named one, else the one with the name of its subject, else the one that its
+    sentence is about, else the default."""
     if draft.entity:
         return resolve_entity(index, draft.entity, caller)
     if draft.fact.subject:
@@ -157,7 +161,34 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -
         ]
         if len(candidates) == 1:
             return candidates[0]
-    return default
+    return entity_of_statement(index, draft.fact.fact, caller.agent) or default
+
+
+def entity_of_statement(index: Index, statement: str, agent: str | None = None) -> str | None:
+    """Return the known entity that a sentence is about: the one with whose name it begins, else the only one that it
+    names. Entities of other agents are not meant."""
+    words = statement.split()
+    named = {
+        name: start
+        for start in range(len(words))
+        for end in range(start + 1, min(start + _LONGEST_NAME, len(words)) + 1)
+        if words[start][:1].isupper() and (name := _bare(" ".join(words[start:end])))
+    }
+    found: dict[str, tuple[int, int]] = {}
+    for entity, name in entities_called(index, [*named]).items():
+        # "User accounts" is not about the user.
+        of_user = name != "user" or normal(words[0]) == "the"
+        if owner_of(entity) in (None, agent) and of_user:
+            found[entity] = (named[name] if name != "user" else 0, -len(name))
+    first = [entity for entity, (start, _) in found.items() if not start]
+    if first:
+        return min(first, key=lambda entity: found[entity][1])
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _bare(name: str) -> str:
+    """Return a name as titles are compared, without an article, a possessive or a stop."""
+    return re.sub(r"['’]s$", "", normal(name).rstrip(".,;:!?")).removeprefix("the ")
 
 
 def new_entity_files(

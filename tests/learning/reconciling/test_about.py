@@ -1,0 +1,60 @@
+"""A fact goes to what its sentence is about: typed or learned, it is the same place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clawmem.learning.reconciling.entities import EntityTitles, place
+from clawmem.model.proposals.proposition import EntityHint, Proposition
+from tests.conftest import Command
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
+TITLES = {"areas/people/priya": ["Priya"], "areas/people/user": ["User"], "projects/kestrel": ["Kestrel"]}
+
+
+@pytest.mark.parametrize(
+    ("subject", "statement", "entity"),
+    [
+        ("Priya", "Priya owns the parser of Kestrel.", "areas/people/priya"),
+        ("Kestrel", "Kestrel needs Python 3.12.", "projects/kestrel"),
+        ("the user", "The user prefers short answers.", "areas/people/user"),
+        ("PostgreSQL", "PostgreSQL listens on port 5433.", "projects/pelican"),
+        ("the user's sister", "The user's sister lives in Bonn.", "areas/people/user"),
+    ],
+)
+def test_learned_in_talk_about_a_project(subject: str, statement: str, entity: str) -> None:
+    hints = (EntityHint("person", "User", "speaker"), EntityHint("project", "Pelican", "here"))
+    given = Proposition(statement, "evt_1", (0, 4), "said", subject, entity_hints=hints)
+    assert place(given, EntityTitles(TITLES)).entity == entity
+
+
+def test_typed_without_an_entity(clawmem: Command) -> None:
+    for name in ("areas/people/priya", "projects/kestrel", "areas/people/user"):
+        assert clawmem("entity", "create", name).code == 0
+
+    def home(statement: str) -> str:
+        entity: str = clawmem("remember", statement, "--json").data["facts"][0]["entity"]
+        return entity
+
+    assert home("Priya owns the parser of Kestrel.") == "areas/people/priya"
+    assert home("The parser of Kestrel is written in Rust.") == "projects/kestrel"
+    assert home("The user prefers tabs.") == "areas/people/user"
+    assert home("User accounts live in LDAP.") == "areas/general"
+    assert home("Anna met Priya about Kestrel.") == "areas/general", "two are named, and it is about neither"
+    assert home("The office has a new door.") == "areas/general"
+
+
+def test_a_reader_without_a_place(clawmem: Command) -> None:
+    clawmem("entity", "create", "areas/people/priya")
+    message = {"role": "user", "content": "Priya owns the parser. Redis runs on port 6380.", "project": "acme/kestrel"}
+    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(message))
+    task = clawmem("learn", "pending", "--json").data
+    facts = [
+        {"e": 1, "q": "Priya owns the parser", "s": "Priya owns the parser of Kestrel.", "of": "Priya"},
+        {"e": 1, "q": "Redis runs on port 6380", "s": "Redis of Kestrel runs on port 6380.", "of": "Redis"},
+    ]
+    done = clawmem("learn", "apply", "-", "--json", given=json.dumps({"task": task["id"], "facts": facts}))
+    assert [one["entity"] for one in done.data["candidates"]] == ["areas/people/priya", "projects/kestrel"]
