@@ -14,7 +14,6 @@ ALWAYS = "Always"
 ASKED = "Facts for this question"
 SAID = "Said before"
 NOTED = "Noted before"
-CLOSE = "Close in meaning"
 CONNECTED = "Connected"
 TIMELINE = "In the days asked about"
 SUMMARIES = "Written by people"
@@ -48,7 +47,6 @@ FIXED: Mapping[str, int] = {
     "## Facts for this question\n": 6,
     "## Said before\n": 4,
     "## Noted before\n": 5,
-    "## Close in meaning\n": 5,
     "## Connected\n": 3,
     "## In the days asked about\n": 7,
     "## Written by people\n": 5,

@@ -52,6 +52,8 @@ _MOST_FORMER = 5
 _NEAR_PART = 0.9
 # An event with less only shares an everyday word with the question: 053.
 _LEAST_SCORE = 0.085
+# Where vectors are searched, every text has some score: 053.
+_LEAST_MEANT = 0.11
 # The share of the free budget for facts about the question, and up to twice that for the tokens of two facts. What was
 # said about it gets the rest.
 ASKED_SHARE = 0.1
@@ -99,14 +101,9 @@ class QuestionHits(NamedTuple):
 def find_hits(
     vault: Vault, index: Index, on: TierCounts, wish: ContextRequest, counted: Mapping[str, AccessCount]
 ) -> tuple[QuestionHits, list[str]]:
-    """Return the hits of the question by its words, and remarks on others.
-
-    Vectors are searched if the words find nothing; else in `answers`, if there is room.
-    """
+    """Return the hits of the question by its words and its meaning, and remarks on others."""
     question, wanted = wish.question or "", wish.wanted
     hits, earlier = _search(vault, index, on, wish, counted)
-    if not hits.facts and not hits.heard and has_vectors(vault):
-        hits, earlier = _search(vault, index, on, wish, counted, by_meaning=True)
     hits = _with_chain(vault, on, wish, hits._replace(further={}))
     if asks_former(question) and not wanted.as_of:
         hits = hits._replace(former=_former(vault, index, wish))
@@ -156,11 +153,10 @@ def _search(
     on: TierCounts,
     wish: ContextRequest,
     counted: Mapping[str, AccessCount],
-    by_meaning: bool = False,
 ) -> tuple[QuestionHits, str | None]:
     """Return the hits that are close to the best one of their kind, and `RecallResult.earlier`."""
     question = wish.question or ""
-    query = RecallQuery(question, wish.caller, wish.wanted, _answers_wanted(wish.budget), by_meaning=by_meaning)
+    query = RecallQuery(question, wish.caller, wish.wanted, _answers_wanted(wish.budget), by_meaning=has_vectors(vault))
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wish.wanted.as_of or wish.wanted.entity) and has_events(index)
     words = question_words(index, question, with_talk)
@@ -185,7 +181,8 @@ def _heard(vault: Vault, index: Index, query: RecallQuery, words: QuestionWords,
     scored = [(one.event, one.score) for one in said.heard if is_speech(one.event) and not one.only_named]
     if not answered and all(score < _NEAR_PART * words.answer_score for _, score in scored):
         return []
-    return close_to_best([(event, score) for event, score in scored if score >= _LEAST_SCORE], _EVENTS_FROM)
+    least = _LEAST_MEANT if query.by_meaning else _LEAST_SCORE
+    return close_to_best([(event, score) for event, score in scored if score >= least], _EVENTS_FROM)
 
 
 def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:
@@ -214,18 +211,7 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
         found.insert(0, Section(frame.FORMER, given(asked.former), more, share=2 * ASKED_SHARE, turn=2, assured=True))
     if asked.facts and not wish.wanted.as_of and not wish.wanted.of_work:
         found.append(_connected_section(vault, on, way, wish, asked, more))
-    if not found or not has_vectors(vault):
-        return found
-
-    @cache
-    def near() -> list[Unit]:
-        hits, _ = _search(vault, on.source, on, wish, {}, by_meaning=True)
-        return [*fact_units(on, hits.facts, way), *hits.said]
-
-    def units(tokens: int, shown: Shown) -> Sequence[Unit]:
-        return near() if tokens >= _WORTH_A_SEARCH else ()
-
-    return [*found, Section(frame.CLOSE, units, more, extra=True)]
+    return found
 
 
 def _connected_section(

@@ -47,7 +47,7 @@ def context_result(on: TierCounts, packed: PackedContext, notices: tuple[str, ..
     shown = {part.title: [n for unit in part.units for n, _ in unit.shelves] for part in packed.sections}
     placed = tiers_of(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
     ids = {title: [placed[n].id for n in numbers if n in placed] for title, numbers in shown.items()}
-    titles = (frame.ASKED, frame.TIMELINE, frame.CONNECTED, frame.CLOSE)
+    titles = (frame.ASKED, frame.TIMELINE, frame.CONNECTED)
     answering = [one for title in titles for one in ids.get(title, ())]
     left_out = tuple((part.title, part.left_out) for part in packed.sections if part.left_out)
     facts = tuple(dict.fromkeys(one for part in ids.values() for one in part))
