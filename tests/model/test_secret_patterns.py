@@ -9,17 +9,18 @@ import pytest
 
 from clawmem.model.safety.leftovers import contains_text
 from clawmem.model.safety.secrets.find import find_secrets
-from clawmem.model.safety.secrets.hints import PLACES, STARTS
 from clawmem.model.safety.secrets.kept_rules import KEPT
-from clawmem.model.safety.secrets.places import PATTERNS
-from clawmem.model.safety.secrets.rules import RULES
+from clawmem.model.safety.secrets.place_rules import PLACES
+from clawmem.model.safety.secrets.rules import INSIDE, STARTING
 from clawmem.model.safety.written_forms import compile_needles, replace_needles
 
 ALL = {
-    **{rule: re.compile(one.pattern) for rule, one in RULES.items()},
-    **{place: re.compile(pattern, re.IGNORECASE) for place, pattern in PATTERNS.items()},
+    **{rule: re.compile(f"(?:{'|'.join(map(re.escape, starts.split()))}){rest}") for rule, starts, rest in STARTING},
+    **{rule: re.compile(pattern) for rule, _, pattern in INSIDE},
+    **{place: re.compile(rule.pattern, re.IGNORECASE) for place, rule in PLACES.items() if rule.pattern},
     **{f"kept {n}": re.compile(rule.pattern, re.IGNORECASE * rule.ignores_case) for n, rule in enumerate(KEPT)},
 }
+STARTS = tuple(start for _, starts, _ in STARTING for start in starts.split())
 PIECES = (
     "a", "A", "1", " ", "\n", '"', "\\", "-", "=", ":", "/", "x:", "://a:", "-----BEGIN ", "PRIVATE KEY-----", "aws ",
     "password: ", "password is ", "pass ", "eyJ", "eyJaaaaaaaaaaaa.", "sk-", "curl -u ", "curl ", "mysql -p", "login ",
@@ -62,7 +63,7 @@ def test_a_pattern_is_linear(rule: str) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("part", [0, 1])
 def test_the_search_is_linear(part: int) -> None:
-    starts = tuple(dict.fromkeys(start for start, _ in (*STARTS, *PLACES)))
+    starts = tuple(dict.fromkeys((*STARTS, *(word for place in PLACES.values() for word in place.words.split("|")))))
     assert slowest(find_secrets, (*PIECES, *starts[part::2])) == []
 
 
@@ -74,7 +75,7 @@ def test_taking_out_and_looking_again_are_linear() -> None:
 
 
 def test_each_kept_rule_is_asked_for_by_a_word() -> None:
-    asked = {word for word, place in PLACES if place == "kept"} | {start.lower() for start, _ in STARTS}
+    asked = {*PLACES["kept"].words.split("|"), *map(str.lower, STARTS)}
     for rule in KEPT:
         assert all(
             any(known in word or word in known for known in asked | {"accountkey=", ":_auth"}) for word in rule.words

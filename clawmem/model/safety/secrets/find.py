@@ -7,21 +7,25 @@ are loaded only when one could.
 from collections.abc import Iterator
 
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.safety.secrets.hints import (
+from clawmem.model.safety.secrets.place_rules import PLACES
+from clawmem.model.safety.secrets.rules import (
+    ADDRESS,
     INSIDE,
     KEY_STEMS,
     NAMES,
-    NEED_A_DIGIT,
-    NEED_A_MIXED_WORD,
-    NEEDED_SIGNS,
     NOUNS,
-    PLACES,
     SHORT_NAMES,
     SHORT_NOUNS,
     SHORTEST_NEXT,
-    STARTS,
+    STARTING,
 )
 
+_STARTS = tuple((start, rule) for rule, starts, _ in STARTING for start in starts.split())
+_INSIDE = tuple(
+    (part, rule) for rule, parts, _ in INSIDE for part in parts.split() if rule not in ("url-password", "url-token")
+)
+_NAMES = tuple((name, rule) for rule, names in NAMES.items() for name in names.split("|"))
+_NEAR = tuple((word, rule) for rule, place in PLACES.items() for word in place.words.split("|"))
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
 _RECORD_IDS = ("fact_", "event_", "evt_")
 _NOUNS = (*NOUNS, *SHORT_NOUNS)
@@ -80,8 +84,8 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
     asked = SecretSearch(
         candidate_rules(text),
         tuple(_named_places(lower)),
-        tuple(rule for rule in dict.fromkeys(rule for word, rule in PLACES if word in lower) if _may_occur(text, rule)),
-        any(noun in lower for noun in _NOUNS) and any(map(_may_be_token, text.split())),
+        tuple(rule for rule in dict.fromkeys(rule for word, rule in _NEAR if word in lower) if _may_occur(text, rule)),
+        any(map(_may_be_token, text.split())) and any(noun in lower for noun in _NOUNS),
         unnamed and _has_long_word(text),
         _has_row_of_words(text),
         _may_hide(text),
@@ -96,14 +100,12 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
 
 def _may_occur(text: str, rule: str) -> bool:
     """Return whether a text has what the rule of a place needs besides its word."""
-    if rule in NEED_A_DIGIT:
-        return not _DIGITS.isdisjoint(text)
-    if rule in NEED_A_MIXED_WORD:
-        shortest = NEED_A_MIXED_WORD[rule]
-        return any(_is_mixed_word(word) for word in text.split() if len(word) >= shortest) or (
-            rule == "wallet-key" and "[" in text
-        )
-    return rule not in NEEDED_SIGNS or any(sign in text for sign in NEEDED_SIGNS[rule])
+    needs = PLACES[rule].needs
+    if isinstance(needs, str):
+        return not needs or any(sign in text for sign in needs.split("|"))
+    return any(_is_mixed_word(word) for word in text.split() if len(word) >= needs) or (
+        rule == "wallet-key" and "[" in text
+    )
 
 
 def _is_mixed_word(word: str) -> bool:
@@ -128,20 +130,20 @@ def redact(text: str) -> str:
 
 def candidate_rules(text: str) -> tuple[str, ...]:
     """Return the rules whose words occur in the text, each once."""
-    rules = [rule for start, rule in STARTS if start in text and _begins(text, start)]
-    rules += [rule for word, rule in INSIDE if word in text]
-    if "://" in text and "@" in text:
-        rules += ["url-password", "url-token"]
+    rules = [rule for start, rule in _STARTS if start in text and next(beginnings(text, start), None) is not None]
+    rules += [rule for part, rule in _INSIDE if part in text]
+    if ADDRESS in text and "@" in text:
+        rules += [rule for rule, part, _ in INSIDE if part == ADDRESS]
     return tuple(dict.fromkeys(rules))
 
 
-def _begins(text: str, start: str) -> bool:
-    """Return whether a word starts with `start` somewhere, with enough after it to be a credential."""
+def beginnings(text: str, start: str) -> Iterator[int]:
+    """Yield where a word starts with `start`, with enough after it to be a credential."""
     for place in _places(text, start):
         tail = text[place + len(start) : place + len(start) + _SHORTEST_TAIL]
-        if len(tail) == _SHORTEST_TAIL and tail.split() == [tail] and not text[place - 1 : place].isalnum():
-            return True
-    return False
+        inside = start[0].isalnum() and text[place - 1 : place].isalnum()
+        if len(tail) == _SHORTEST_TAIL and tail.split() == [tail] and not inside:
+            yield place
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -153,7 +155,7 @@ def _places(text: str, word: str) -> Iterator[int]:
 
 def _named_places(lower: str) -> Iterator[tuple[str, int, bool]]:
     """Yield where a value may follow a name of a credential: rule, end of the name, whether it is an option."""
-    for word, rule in NAMES:
+    for word, rule in _NAMES:
         if word in lower:
             for place in _places(lower, word):
                 end = place + len(word)
@@ -204,5 +206,5 @@ def _may_hide(text: str) -> bool:
     if not text.isascii() and (max(text) >= "\uff01" or any(letter in text for letter in INVISIBLE)):
         return True
     if "\n" in text or "\\n" in text:
-        return any(start in text for start, _ in STARTS)
+        return any(start in text for start, _ in _STARTS)
     return "%" in text

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from clawmem.model.safety.secrets.find import SecretSearch, find_secrets
-from clawmem.model.safety.secrets.hints import NOUNS, SHORT_NOUNS, SHORTEST_TOKEN
+from clawmem.model.safety.secrets.find import SecretSearch, beginnings, find_secrets
 from clawmem.model.safety.secrets.looks import (
     could_be_key,
     could_be_password,
@@ -17,11 +16,13 @@ from clawmem.model.safety.secrets.looks import (
     is_token,
     looks_random,
 )
-from clawmem.model.safety.secrets.rules import RULES
+from clawmem.model.safety.secrets.rules import INSIDE, NOUNS, SHORT_NOUNS, SHORTEST_TOKEN, STARTING
 
 Hit = tuple[str, int, int]
 """Rule, start, end."""
 
+_PATTERNS = {rule: pattern for rule, _, pattern in INSIDE}
+_RESTS = {rule: (starts, rest) for rule, starts, rest in STARTING}
 _SHORTEST_ASSIGNED_KEY = 12
 _SHORTEST_SPOKEN_KEY = 16
 _HEADERS = ("bearer-token", "basic-authorization")
@@ -126,10 +127,25 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _by_rule(rule: str, text: str) -> Iterator[Hit]:
-    for match in _compiled(RULES[rule].pattern).finditer(text):
-        start, end = match.span(match.lastindex or 0)
+    for start, end in _shapes(rule, text):
         if not _CHECKS.get(rule, is_placeholder)(text[start:end]):
             yield rule, start, end
+
+
+def _shapes(rule: str, text: str) -> Iterator[tuple[int, int]]:
+    if rule in _PATTERNS:
+        for match in _compiled(_PATTERNS[rule]).finditer(text):
+            yield match.span(match.lastindex or 0)
+        return
+    starts, rest = _RESTS[rule]
+    for start in starts.split():
+        ended = 0
+        for place in beginnings(text, start):
+            # What stands inside a match is not tried again, so that the search stays linear.
+            found = _compiled(rest).match(text, place + len(start)) if place >= ended else None
+            if found:
+                ended = found.end()
+                yield found.span(found.lastindex) if found.lastindex else (place, ended)
 
 
 def _after_name(text: str, rule: str, end: int, option: bool) -> Iterator[Hit]:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 import string
+import subprocess
+import sys
 import time
 from itertools import pairwise
 
@@ -15,9 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.credential_formats import formats, look_alikes
+from benchmarks.secret_texts import credentials
 from clawmem.model.safety.secrets.find import find_secret, find_secrets, redact
-from clawmem.model.safety.secrets.hints import INSIDE, STARTS
-from clawmem.model.safety.secrets.rules import RULES
+from clawmem.model.safety.secrets.rules import ADDRESS, INSIDE, STARTING
 
 MIXED = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -322,9 +326,31 @@ def test_what_only_looks_like_a_credential_passes(text: str) -> None:
     assert redact(text) == text
 
 
-def test_every_rule_has_a_word_that_asks_for_it() -> None:
-    asked = {rule for _, rule in (*STARTS, *INSIDE)} | {"url-password", "url-token"}
-    assert asked == set(RULES)
+def test_what_a_pattern_matches_has_a_literal_that_asks_for_the_pattern() -> None:
+    """The literals stand beside the patterns, so a search that skips a pattern must miss nothing."""
+    texts = [known.text for seed in range(3) for known in (*formats(seed), *look_alikes(seed))]
+    texts += [known.text for known in credentials(each=2)]
+    matched = set()
+    for rule, parts, pattern in INSIDE:
+        for found in re.finditer(pattern, "\n\n".join(texts)):
+            assert any(part in found[0] for part in parts.split()), (rule, found[0])
+            matched.add(rule)
+    assert len(matched) >= 14
+    assert all(parts == ADDRESS or ADDRESS not in parts for _, parts, _ in INSIDE)
+    rules = [rule for rule, _, _ in (*STARTING, *INSIDE)]
+    assert len(set(rules)) == len(rules)
+
+
+def test_nothing_is_compiled_where_a_plain_sentence_is_looked_at() -> None:
+    """Every command that writes looks at a text, and to compile all patterns takes many times as long."""
+    told = (
+        "import re, sys; real, seen = re.compile, []; re.compile = lambda *given: (seen.append(given), real(*given))[1]"
+    )
+    told += "; from clawmem.model.safety.secrets.find import find_secrets; before = len(seen)"
+    told += "; assert find_secrets('Jane moved from Oslo to Rome in May 2026 and likes her flat.') == ()"
+    told += "; print(len(seen) - before, 'clawmem.model.safety.secrets.search' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "False"]
 
 
 def test_several_are_found_in_order_and_each_is_redacted() -> None:
