@@ -40,6 +40,7 @@ from clawmem.model.safety.injection.find import find_injection
 from clawmem.model.safety.injection.mood import addresses_reader
 from clawmem.model.safety.recalled_text import is_recalled, mask_recalled
 from clawmem.model.safety.secrets import looks as secret_looks
+from clawmem.model.safety.secrets import place_rules
 from clawmem.model.safety.secrets import places as secret_places
 from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
@@ -174,11 +175,11 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.safety.leftovers", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
     ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
-        *(one.pattern for one in secret_rules.RULES.values()),
+        *(pattern for _, _, pattern in (*secret_rules.STARTING, *secret_rules.INSIDE)),
         *(text for text in vars(secret_search).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
     ],
     ("clawmem.model.safety.secrets.places", "pattern"): lambda: [
-        *secret_places.PATTERNS.values(),
+        *(rule.pattern for rule in place_rules.PLACES.values() if rule.pattern),
         *(one.pattern for one in vars(secret_places)["KEPT"]),
         *(text for text in vars(secret_places).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
         secret_places._END_OF_KEY,
