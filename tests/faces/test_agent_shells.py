@@ -322,20 +322,52 @@ def test_an_agent_adds_no_reasons_to_the_word_of_a_person(clawmem: Command) -> N
     assert "evil.example" not in clawmem("precedent", "which database does Kestrel use").out
 
 
+CLAUDE = {"CLAUDECODE": "1"}
+MESSAGE = "From now on deploy with zqrule.sh."
+LINES = {
+    "claude-code": {"type": "user", "uuid": "u1", "sessionId": "s9", "message": {"role": "user", "content": MESSAGE}},
+    "codex": {
+        "type": "response_item",
+        "payload": {
+            "type": "message",
+            "id": "m1",
+            "role": "user",
+            "content": [{"type": "input_text", "text": MESSAGE}],
+        },
+    },
+    "gemini": {"id": "m1", "type": "user", "content": [{"text": MESSAGE}]},
+}
+HEADS = {
+    "codex": {"type": "session_meta", "payload": {"id": "s9", "cwd": "/x"}},
+    "gemini": {"sessionId": "s9", "projectHash": "x", "startTime": "2026-03-02T10:00:00Z", "kind": "main"},
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "trust"), [("claude-code_2-1-330_agent", "agent"), ("claude-code_2-1-330_harness", "user")]
+    ("harness", "event", "shell", "trust"),
+    [
+        ("claude-code", "PreCompact", {**CLAUDE, "AI_AGENT": "claude-code_2-1-330_agent"}, "agent"),
+        ("claude-code", "PreCompact", {**CLAUDE, "AI_AGENT": ""}, "agent"),
+        ("claude-code", "PreCompact", {**CLAUDE, "AI_AGENT": "claude-code_2-1-330_harness"}, "user"),
+        ("codex", "PreCompact", {"CODEX_THREAD_ID": "x", "CODEX_CI": "1"}, "agent"),
+        ("codex", "PreCompact", {"CODEX_CI": ""}, "agent"),
+        ("codex", "PreCompact", {}, "user"),
+        ("gemini", "PreCompress", {"GEMINI_CLI": "1"}, "agent"),
+        ("gemini", "PreCompress", {}, "user"),
+    ],
 )
 def test_a_hook_that_an_agent_calls_takes_in_the_word_of_an_agent(
-    name: str, trust: str, clawmem: Command, vault: Vault, tmp_path: Path
+    harness: str, event: str, shell: dict[str, str], trust: str, clawmem: Command, vault: Vault, tmp_path: Path
 ) -> None:
-    """Claude Code sets CLAUDECODE for its hooks too; AI_AGENT tells its shell from them."""
-    said = {"role": "user", "content": "From now on deploy with zqrule.sh."}
-    record = {"type": "user", "uuid": "u1", "sessionId": "s9", "timestamp": "2026-03-02T10:00:00Z", "message": said}
-    (tmp_path / "s9.jsonl").write_text(json.dumps(record) + "\n")
+    """Claude Code sets CLAUDECODE for its hooks too, and AI_AGENT tells its shell from them. The hooks of Codex and
+    Gemini CLI lack the variables of their shells."""
+    rows = [row for row in (HEADS.get(harness), LINES[harness]) if row]
+    lines = (json.dumps({"timestamp": "2026-03-02T10:00:00Z", **row}) for row in rows)
+    (tmp_path / "s9.jsonl").write_text("".join(f"{line}\n" for line in lines))
     given = {"session_id": "s9", "cwd": str(tmp_path), "transcript_path": str(tmp_path / "s9.jsonl")}
-    env = {"CLAUDECODE": "1", "AI_AGENT": name, "CLAWMEM_VAULT": str(vault.root)}
-    assert clawmem("hook", "PreCompact", "--harness", "claude-code", given=json.dumps(given), env=env).code == 0
-    until_read(vault.root)
+    env = {**shell, "CLAWMEM_VAULT": str(vault.root)}
+    assert clawmem("hook", event, "--harness", harness, given=json.dumps(given), env=env).code == 0
+    until_read(vault.root, harness)
     clawmem("heartbeat")
     facts = [one for one in clawmem("list", "--json").data["facts"] if "zqrule" in one["fact"]]
     assert {one["trust"] for one in facts} <= {trust} and (facts or trust == "agent"), facts

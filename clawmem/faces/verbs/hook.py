@@ -29,7 +29,7 @@ from clawmem.model.harness import (
 )
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import counted
-from clawmem.model.records.caller import Caller
+from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller
 from clawmem.model.settings.model_names import EXTRACT, JUDGE, SYNTHESIZE
 from clawmem.setup.processes import LONGEST_DETACHED, TooLate, deadline, detach
 from clawmem.vault.git.project import project_of
@@ -190,8 +190,11 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
 
 
 def _is_typed(call: Call) -> bool:
-    """Return whether an agent runs the hook in its shell: there, Claude Code gives another name than to its hooks."""
-    return call.runtime.environment.get("AI_AGENT", "").endswith("_agent")
+    """Return whether an agent runs the hook in its shell: there, Claude Code gives another name than to its hooks, and
+    others set variables that their hooks do not have."""
+    environment = call.runtime.environment
+    named = environment.get("AI_AGENT", "_harness")
+    return not named.endswith("_harness") or not IN_SHELLS_ONLY.isdisjoint(environment)
 
 
 def take_in_left(call: Call, vault: Vault) -> None:

@@ -14,6 +14,8 @@ AGENT_SHELLS = {
 }  # fmt: skip
 """The variables that harnesses set in the shells of their agents, some with one value, and the id of the agent. An
 empty one says the same, because an agent can empty it for one command."""
+IN_SHELLS_ONLY = frozenset(("GEMINI_CLI", "CODEX_THREAD_ID", "CODEX_CI"))
+"""Variables of the shells of agents that the hooks of the same programs do not have."""
 AGENTS_THAT_TYPE = frozenset(("codex", "openclaw"))
 """Agents with a tool that types into the terminal of a command that they run."""
 
