@@ -15,6 +15,8 @@ from clawmem.governance.agreement import agreement
 from clawmem.governance.alignment import record_decisions, recorded_alignment, report_alignment
 from clawmem.governance.allowed_commands import allow_command, plan_command
 from clawmem.governance.evaluator import EvaluateResult, evaluate
+from clawmem.governance.evaluator_model import shown_work
+from clawmem.governance.evaluator_work import Work
 from clawmem.governance.review import approve, reject
 from clawmem.llm.choice import Model
 from clawmem.memory.facts.remember import remember
@@ -26,9 +28,10 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.criterion import CriterionResult
 from clawmem.model.records.evaluation import EVALUATIONS
 from clawmem.model.records.task import new_page
+from clawmem.vault.state.spending import spent_on
 from clawmem.vault.vault import Vault
-from tests.conftest import Command
-from tests.loopback import says, serving
+from tests.conftest import NOW, Command
+from tests.loopback import refuses, says, serving
 
 
 @pytest.fixture
@@ -219,6 +222,8 @@ def _answer(result: str, quote: str, confidence: float = 0.9) -> str:
         (_answer("met", "The hull is blue.", 0.6), "met", "escalate"),
         (_answer("met", "The hull  is blue."), "undecided", "escalate"),
         (_answer("refuted", "The hull is red."), "undecided", "escalate"),
+        (_answer("met", "# Bucket"), "met", "pass"),
+        (_answer("met", "Bucket\n"), "undecided", "escalate"),
         (_answer("met", ""), "undecided", "escalate"),
         (_answer("undecided", ""), "undecided", "escalate"),
         ("no JSON", "undecided", "escalate"),
@@ -238,6 +243,30 @@ def test_a_model_judges_with_evidence_from_the_work(
 def test_a_model_that_is_away_decides_nothing(vault: Vault, caller: Caller, work: Path) -> None:
     done = _evaluated(vault, caller, work, "One.", "Two.", model=_model("http://127.0.0.1:9/v1")).evaluation
     assert [one.result for one in done.results] == ["undecided", "undecided"]
+
+
+def test_a_model_that_failed_is_not_asked_about_the_other_criteria(vault: Vault, caller: Caller, work: Path) -> None:
+    with serving(refuses(401)) as server:
+        done = _evaluated(vault, caller, work, "One.", "Two.", model=_model(server.address)).evaluation
+    assert len(server.asked) == 1
+    first, second = (criterion.evidence for criterion in done.results)
+    assert first == second, "each criterion says why it is undecided"
+
+
+def test_what_a_judging_model_costs_counts_for_its_day(vault: Vault, caller: Caller, work: Path) -> None:
+    with serving(says(_answer("met", "The hull is blue."))) as server:
+        model = _model(server.address)._replace(name="openai/gpt-4o-mini")
+        done = _evaluated(vault, caller, work, "One.", "Two.", model=model).evaluation
+    costs = [criterion.cents for criterion in done.results]
+    assert min(costs) > 0
+    assert spent_on(vault, f"{NOW:%Y-%m-%d}") == pytest.approx(sum(costs))
+
+
+def test_a_long_file_leaves_room_for_the_others(work: Path) -> None:
+    (work / "log.txt").write_text("x" * 50_000)
+    shown = shown_work(Work("boat", work), "Does log.txt say why?")
+    assert shown.count("x") < 12_100
+    assert "The hull is blue." in shown
 
 
 def test_an_instruction_in_the_work_is_no_evidence(vault: Vault, caller: Caller, work: Path) -> None:
