@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.merging.facts.merge import MergedFacts, merge_facts
 from clawmem.model.merging.policy import MergePolicy
 
@@ -37,3 +37,18 @@ def test_a_policy_closes_the_other_wording(policy: str, words: str) -> None:
         f"both sides changed the wording of {BASE.id}; {BASE.id} has the winning wording and replaced {other.id},"
         " which has the other one"
     )
+
+
+def test_a_fact_that_both_sides_moved_is_at_one_place_for_both() -> None:
+    here, there = ("life/projects/boat/items.json", "life/projects/yawl/items.json")
+    for sides in ((here, there), (there, here)):
+        found = merge_facts({PATH: (BASE,)}, *({path: (BASE,)} for path in sides))
+        assert {path: facts for path, facts in found.shelves.items() if facts} == {there: (BASE,)}
+
+
+def test_a_removed_fact_comes_back_with_all_that_it_rests_on() -> None:
+    rope = BASE._replace(id="fact_00000002", fact="The rope is new.")
+    mast = BASE._replace(id="fact_00000003", fact="The mast holds.", links=(FactLink("depends_on", rope.id),))
+    sails = BASE._replace(id="fact_00000004", fact="Jane may sail.", links=(FactLink("depends_on", mast.id),))
+    found = merge_facts({PATH: (BASE, rope, mast)}, {PATH: (BASE, rope, mast, sails)}, {PATH: (BASE,)})
+    assert {fact.id for fact in found.shelves[PATH]} == {BASE.id, rope.id, mast.id, sails.id}
