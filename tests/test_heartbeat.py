@@ -227,6 +227,14 @@ def test_nothing_new_runs_no_act_and_anything_new_runs_them_all(vault: Vault, ca
     assert run_heartbeat(vault, tomorrow).of("learn") is None
 
 
+def test_another_version_of_the_program_does_everything_once(vault: Vault, caller: Caller) -> None:
+    run_heartbeat(vault, caller)
+    state = vault.state / STATE
+    state.write_text(json.dumps({**json.loads(state.read_text()), "made": "0.0.1"}))
+    assert run_heartbeat(vault, caller).of("learn") is not None
+    assert run_heartbeat(vault, caller).of("learn") is None
+
+
 def test_the_acts_commit_in_their_order(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     run_heartbeat(vault, caller)

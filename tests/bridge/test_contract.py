@@ -73,6 +73,12 @@ def test_a_refused_line_is_named_with_its_number_and_the_reason(data: bytes, sai
     assert problem.value.message.startswith(said)
 
 
+def test_the_longest_line_is_read() -> None:
+    data = line(x="y" * (LINE_BYTES - len(line(x=""))))
+    assert len(data) == LINE_BYTES
+    assert read_line(7, data).claim == CLAIM["claim"]
+
+
 def test_an_id_identifies_a_claim_with_its_source_and_author() -> None:
     first = read_line(1, line(id="1"))
     assert read_line(2, line(id="1", confidence=0.1, timestamp="2026-03-02T03:04:05Z")).fact_id == first.fact_id

@@ -384,6 +384,18 @@ def test_a_fact_that_a_person_files_elsewhere_leaves_the_page_of_its_old_entity(
     assert "The boat is red." in page(vault, BOAT)
 
 
+def test_a_topic_that_gets_or_loses_its_page_is_linked_or_not_on_every_page(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane sails.", tags=["sea"])
+    build_wiki(vault, caller)
+    assert "topics/sea" not in page(vault, JANE)
+    boat = add(vault, caller, "The boat crosses the sea.", BOAT, tags=["sea"])
+    assert not build_wiki(vault, caller).full
+    assert "- [sea](../../topics/sea.md): 1 claim" in page(vault, JANE)
+    retract(vault, boat, caller)
+    build_wiki(vault, caller)
+    assert "topics/sea" not in page(vault, JANE)
+
+
 def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller, clawmem: Command) -> None:
     add(vault, caller, "The boat is red.", BOAT, tags=["sea"])
     add(vault, caller, "Jane prefers tea.")

@@ -51,6 +51,8 @@ def test_a_secret_is_refused_first_and_not_repeated() -> None:
     verdict = judge(proposed("Dana's key is hunter2."), (), lambda text: "password" if "hunter2" in text else None)
     assert (verdict.accepted, verdict.gate) == (False, "secrets")
     assert "hunter2" not in verdict.reason
+    quoted = proposed("Dana changed her key.", source_text="My key is hunter2 now.")
+    assert judge(quoted, (), lambda text: "password" if "hunter2" in text else None).gate == "secrets"
 
 
 def test_what_no_longer_stands_is_no_duplicate() -> None:
