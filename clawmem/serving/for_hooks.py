@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.channels import FactFilter, names_in
+from clawmem.index.search.lookup import entities_called, people_by_first_name
 from clawmem.index.search.scoped import namesakes
+from clawmem.index.tables.store import Index
 from clawmem.memory.health.learning_state import unread_messages
 from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import STOPWORDS, search_words
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, normal
+from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import servable, shorten, token_bound
 from clawmem.model.proposals.quarantine import judged_mark, without_orders
 from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import visible_owners
+from clawmem.model.records.entity import kind_of, visible_owners
 from clawmem.model.records.event import Event
 from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, UNREPORTED, SessionRecord
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in
-from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RecallResult
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, FactHit, RecallHit, RecallResult
 from clawmem.vault.vault import Vault
 
 START_TOKENS = 1200
@@ -35,6 +38,9 @@ _ENOUGH_WORDS, _ENOUGH_SHARED = 2.1, 2.0
 # What is given beside the best hit has at least this part of its score.
 _NEAR_SHARE = 0.5
 _MOST_HITS = 20
+# Of whom or what a prompt names by its name, so many facts are given beside those that answer.
+_MOST_NAMED = 8
+_NAMED_KINDS = ("person", "company", "project")
 _LEAST_WORDS = 2
 # Words of a prompt that say nothing of what it is about.
 _COURTESY = frozenset(
@@ -139,9 +145,19 @@ def prompt_text(
     question = " ".join(words)[:QUESTION_CHARACTERS]
     least = min(LEAST_SCORE, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES), least=least, near=_NEAR_SHARE)
-    result = _fresh(run_query(vault, lambda index: recall_in(vault, index, asked)), session, shown, least)
+    everything, named = run_query(
+        vault, lambda index: (recall_in(vault, index, asked), _facts_of_named(vault, index, prompt, asked))
+    )
+    result = _fresh(everything, session, shown, least)
     shared = (_LEAST_SHARED if least == LEAST_SCORE else _ENOUGH_SHARED) / len(words)
-    if not any(one.hit.share >= shared for one in result.ranking):
+    if not any(hit.hit.share >= shared for hit in result.ranking):
+        result = result._replace(found=(), heard=(), noted=(), ranking=())
+    known = {*shown, *(hit.fact.id for hit in result.found)}
+    further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
+    result = result._replace(
+        found=(*result.found, *further), ranking=(*result.ranking, *(RecallHit(FACTS, hit) for hit in further))
+    )
+    if not result.ranking:
         return HookText("")
     budget = vault.settings.whole("context.prompt_budget")
     short = brief(result, budget)
@@ -151,6 +167,30 @@ def prompt_text(
 
     done = recalled_context(vault, caller, question, wanted, result, budget)
     return HookText(done.text, done.facts)
+
+
+def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery) -> list[FactHit]:
+    """Return the facts of the people, companies and projects that a prompt names, the ones with more of it first.
+
+    Who names them works on something of theirs, in whatever words. A task about software gets nobody's family and
+    health, and the person who asks is named by every other prompt."""
+    names = names_in(prompt)
+    called = {**people_by_first_name(index, names), **entities_called(index, names)}
+    person = {"user", "the user", normal(vault.settings.words("user.name"))}
+    called = {
+        entity: name for entity, name in called.items() if kind_of(entity) in _NAMED_KINDS and name not in person
+    }
+    if not called:
+        return []
+    wide = asked._replace(where=(FACTS,), least=0.0, near=0.0, limit=_MOST_NAMED * _MOST_HITS)
+    found = recall_in(vault, index, wide._replace(words=f"{asked.words} {' '.join(called.values())}")).found
+    private = is_technical(prompt)
+    return [
+        hit
+        for hit in found
+        if (hit.entity in called or any(f" {name} " in f" {normal(hit.fact.fact)} " for name in called.values()))
+        and not (private and is_private(hit.fact.fact))
+    ]
 
 
 def _tells(event: Event) -> bool:

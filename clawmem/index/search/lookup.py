@@ -13,7 +13,7 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, FactLink
 from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, check_reference
 from clawmem.model.language.text import as_one_file, normal
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.entity import Entity, is_entity_name
+from clawmem.model.records.entity import Entity, is_entity_name, kind_of
 
 # The columns that `fact_from_row` reads.
 FACT_COLUMNS = "line, entity, n, seal"
@@ -277,6 +277,21 @@ def entities_called(index: Index, names: Sequence[str]) -> dict[str, str]:
         check_alias(alias, name, given)
         found[name] = alias
     return found
+
+
+def people_by_first_name(index: Index, words: Sequence[str]) -> dict[str, str]:
+    """Return the people whose titles or aliases begin with one of these words, which are in normal form, each with that
+    word; nobody for a word with which several begin."""
+    found: dict[str, set[str]] = {}
+    query = (
+        "SELECT given.value, alias, name, alias.seal FROM json_each(?) AS given"
+        " CROSS JOIN alias ON alias > given.value || ' ' AND alias < given.value || '!'"
+    )
+    for word, alias, name, seal in index.database.execute(query, (json.dumps(words),)):
+        check_alias(alias, name, seal)
+        if kind_of(name) == "person":
+            found.setdefault(word, set()).add(name)
+    return {names.pop(): word for word, names in found.items() if len(names) == 1}
 
 
 def entities_ending_in(index: Index, word: str) -> list[str]:

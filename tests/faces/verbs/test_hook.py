@@ -103,6 +103,27 @@ def test_a_long_prompt_gets_what_bears_on_it_within_a_budget_that_can_be_set(
     assert 0 < narrow.count(" port ") < len(NAMES)
 
 
+def test_a_prompt_that_names_somebody_gets_what_is_known_of_them(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    clawmem("remember", "Orla Byrne cannot eat nuts.", "--entity", "areas/people/orla-byrne")
+    clawmem("remember", "Orla Byrne is being treated for asthma.", "--entity", "areas/people/orla-byrne")
+    clawmem("remember", "Deploys go out on Tuesdays only.", "--entity", "projects/tidemap")
+    clawmem("remember", "General cleaning is on Mondays.", "--entity", "areas/general")
+
+    sessions = iter("abcdef")
+
+    def given(prompt: str) -> str:
+        return context(say(clawmem, vault_root, "UserPromptSubmit", project, session_id=next(sessions), prompt=prompt))
+
+    assert "nuts" in given("plan a birthday menu, Orla comes too")
+    assert "Tuesdays" in given("ship version two of tidemap this week")
+    assert "asthma" not in given("fix the traceback in the API that Orla wrote")
+    assert given("explain in general how a mutex works") == ""
+    clawmem("remember", "Orla Quinn cannot swim.", "--entity", "areas/people/orla-quinn")
+    assert given("plan a birthday menu, Orla comes too") == ""
+
+
 def test_a_session_starts_with_its_project_and_after_a_compaction_with_its_task(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
