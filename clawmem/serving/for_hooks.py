@@ -177,9 +177,7 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
     names = names_in(prompt)
     called = {**people_by_first_name(index, names), **entities_called(index, names)}
     person = {"user", "the user", normal(vault.settings.words("user.name"))}
-    called = {
-        entity: name for entity, name in called.items() if kind_of(entity) in _NAMED_KINDS and name not in person
-    }
+    called = {entity: name for entity, name in called.items() if kind_of(entity) in _NAMED_KINDS and name not in person}
     if not called:
         return []
     wide = asked._replace(where=(FACTS,), least=0.0, near=0.0, limit=_MOST_NAMED * _MOST_HITS)
