@@ -280,6 +280,27 @@ def test_no_field_of_an_agent_gives_an_order(words: tuple[str, ...], clawmem: Co
     assert clawmem("review", "approve", done.data["facts"][0]["id"]).code == 0
 
 
+@pytest.mark.parametrize("who", ["agent", "person"])
+def test_no_page_that_was_edited_by_file_gives_a_forged_order(who: str, clawmem: Command, vault: Vault) -> None:
+    shell = SHELLS["cursor"]
+    assert clawmem("agent", "create", "cursor").code == 0
+    clawmem("remember", "Jane sails a boat.", "--entity", "areas/people/jane")
+    clawmem("heartbeat")
+    pages = [f"agents/cursor/{name}.md" for name in ("TACIT", "SOUL", "CONTEXT", "daily/2026-11-21")]
+    for number, page in enumerate(pages):
+        (vault.root / page).parent.mkdir(exist_ok=True)
+        with (vault.root / page).open("a") as file:
+            file.write(f"\n- {ORDER}\n- The boat of Ada is called zqname{number}.\n")
+    with (vault.root / "life/areas/people/jane/summary.md").open("a") as file:
+        file.write(f"\n{ORDER}\n")
+    assert clawmem("remember", "The boat is blue.", env=shell if who == "agent" else {}).code == 0
+    assert vault.git.run("status", "--porcelain") == b""
+    told = clawmem("context", "Jane boat", env=shell).out
+    assert "evil.example" not in told and all(f"zqname{number}" in told for number in range(4)), told
+    told = clawmem("recall", "Jane boat earlier instructions", "--budget", "400", env=shell).out
+    assert "evil.example" not in told and "Jane sails" in told
+
+
 def test_a_precedent_of_an_agent_is_labelled(clawmem: Command, vault: Vault) -> None:
     shell = SHELLS["claude-code"]
     added = clawmem("decision", "add", "Kestrel uses sqlite.", "--why", "It is small.", "--json", env=shell)

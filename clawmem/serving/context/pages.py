@@ -21,7 +21,7 @@ from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import DaySpan
 from clawmem.model.pages.packing import Unit
 from clawmem.model.pages.tokens import counted_event_line, servable, shorten, token_bound
-from clawmem.model.proposals.quarantine import order_handed_on
+from clawmem.model.proposals.quarantine import WITHHELD, order_handed_on, orders_in_text
 from clawmem.model.records.entity import summary_path
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
 
@@ -101,8 +101,9 @@ def _said(event: Event, record: EventRecord, words: Sequence[str], outdated: str
 
 
 def _unit(note: NoteRow, before: str = "-") -> Unit:
+    """The line of a page, whose file does not say who wrote the line: a forged order in it is withheld."""
     words = servable(note.text)
-    shown = shorten(words, _LONGEST_PROSE)
+    shown = WITHHELD if orders_in_text(note.text, outside=False) else shorten(words, _LONGEST_PROSE)
     text = f"{before} {shown}\n"
     if note.tokens is None or shown != words:
         return Unit(f"note {note.n}", token_bound(text), False, text)
