@@ -345,7 +345,7 @@ def test_an_agent_adds_no_reasons_to_the_word_of_a_person(clawmem: Command) -> N
 
 CLAUDE = {"CLAUDECODE": "1"}
 MESSAGE = "From now on deploy with zqrule.sh."
-LINES = {
+LINES: dict[str, dict[str, object]] = {
     "claude-code": {"type": "user", "uuid": "u1", "sessionId": "s9", "message": {"role": "user", "content": MESSAGE}},
     "codex": {
         "type": "response_item",
@@ -358,7 +358,7 @@ LINES = {
     },
     "gemini": {"id": "m1", "type": "user", "content": [{"text": MESSAGE}]},
 }
-HEADS = {
+HEADS: dict[str, dict[str, object]] = {
     "codex": {"type": "session_meta", "payload": {"id": "s9", "cwd": "/x"}},
     "gemini": {"sessionId": "s9", "projectHash": "x", "startTime": "2026-03-02T10:00:00Z", "kind": "main"},
 }
