@@ -412,6 +412,9 @@ CREDENTIALS: dict[str, Make] = {
     "noun after the value": _token("", 30, carrier="{} is the API token of the lighthouse"),
     "key of an application": _token("", 40, HEX, carrier="ORCHARD_APP_KEY={}"),
     "key in camel case": _token("", 32, HEX, carrier="new Beacon({{ ingestKey: '{}' }})"),
+    "pair in a line of json": _said(
+        '{{\\"Login\\": new NetworkCredential(\\"buoy\\", \\"{}\\")}}', lambda d: "k9" + d.some(14)
+    ),
     "hash-long secret in json": _token("", 32, HEX, carrier='{{"id": "7", "name": "buoy", "secret": "{}"}}'),
     "short token after its name": _token("c0", 16, HEX, carrier="the buoy token {}"),
     "uuid of a named token": _said("Lanternfish deploy token is {}", _uuid),
@@ -541,6 +544,7 @@ LOOK_ALIKES: dict[str, Make] = {
     "row's key": lambda d: f"redis key visit:{_uuid(d)} lives for a day",
     "token's id": lambda d: f"token id {_uuid(d)} was used",
     "key's id in json": lambda d: f'{{"key_id": "{d.some(32, HEX)}", "alg": "RS256"}}',
+    "name of a policy": _plain('ChangePassword = "arn:aws:iam::aws:policy/ChangePassword"'),
     "page token": lambda d: f"next page token: {d.some(40, SAFE)}",
     "device token": lambda d: f"device token {d.some(64, HEX)}",
     "hash of a key file": lambda d: f"sha256 of the key file: {_digest(d, 'sha256')}",

@@ -27,6 +27,8 @@ _INSIDE = tuple(
 _NAMES = tuple((name, rule) for rule, names in NAMES.items() for name in names.split("|"))
 _NEAR = tuple((word, rule) for rule, place in PLACES.items() for word in place.words.split("|"))
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff\u180e"
+ESCAPED = '\\"'
+"""A quote in a line of JSON, as a fact is kept."""
 _RECORD_IDS = ("fact_", "event_", "evt_")
 _NOUNS = (*NOUNS, *SHORT_NOUNS)
 _DIGITS = frozenset("0123456789")
@@ -202,8 +204,10 @@ def _has_row_of_words(text: str) -> bool:
 
 
 def _may_hide(text: str) -> bool:
-    """Return whether the text could hide a credential: invisible or wide letters, a broken line, percent signs."""
+    """Return whether the text could hide a credential: invisible or wide letters, escaped quotes or lines, percents."""
     if not text.isascii() and (max(text) >= "\uff01" or any(letter in text for letter in INVISIBLE)):
+        return True
+    if ESCAPED in text:
         return True
     if "\n" in text or "\\n" in text:
         return any(start in text for start, _ in _STARTS)

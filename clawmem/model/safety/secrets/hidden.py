@@ -1,4 +1,4 @@
-"""Undo what hides a credential: invisible characters, wide letters, broken lines and percent signs."""
+"""Undo what hides a credential: escaped quotes, invisible characters, wide letters, broken lines and percent signs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from clawmem.model.safety.secrets.find import INVISIBLE, candidate_rules
+from clawmem.model.safety.secrets.find import ESCAPED, INVISIBLE, candidate_rules
 
 _HIDDEN = re.compile(f"[{INVISIBLE}]+")
+_BEFORE_QUOTE = re.compile(r'\\(?=")')
 _WIDE = re.compile(r"[\uff01-\uff5e]+")
 _BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=-])(?:\\?\r?\n|\\n)[ \t]{0,8}(?=[A-Za-z0-9_+/=-])")
 _PERCENT = re.compile(r"%[2-7][0-9A-Fa-f]")
@@ -23,7 +24,9 @@ class TextForm(NamedTuple):
 
 
 def plain_forms(text: str) -> Iterator[TextForm]:
-    """Yield the text without invisible characters and with plain letters instead of wide ones, if it has any."""
+    """Yield the text with plain quotes, then without invisible characters and with plain letters for wide ones."""
+    if ESCAPED in text:
+        yield _without(_whole(text), _BEFORE_QUOTE, _nothing)
     wide = None if text.isascii() else _WIDE.search(text)
     hidden = None if text.isascii() else _HIDDEN.search(text)
     if hidden or wide:

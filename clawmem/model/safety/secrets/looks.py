@@ -20,7 +20,7 @@ PLACEHOLDERS = frozenset(
 _NAMED_AFTER = ("pass", "pwd", "secret", "token", "key", "cred", "auth")
 _CODE_STARTS = tuple(
     "$ < { [ * ( % & @ / ~ ./ ../ \\ os. env. process. self. this. settings. config. var. local. data. vault: op:// "
-    "getenv ENC[ !".split()
+    "getenv ENC[ ! arn:".split()
 )
 _TECHNICAL = tuple(
     "base64 base32 sha1 sha256 sha512 md5 utf8 utf-8 oauth2 argon2 pbkdf2 http2 web3 mp3 mp4 k8s 1password 2fa rs256 "

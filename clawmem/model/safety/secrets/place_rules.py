@@ -152,8 +152,7 @@ PLACES: dict[str, PlaceRule] = {
     ),
     "recovery-codes": PlaceRule(
         "recovery|backup|rescue|wiederherstellung",
-        rf"\b(?:recovery|backup|rescue|wiederherstellungs?)[ -]?(?:codes?|keys?|"
-        rf"schlüssel)\b[^\n:.]{{0,40}}?{_SAYS}"
+        rf"\b(?:recovery|backup|rescue|wiederherstellungs?)[ -]?(?:codes?|keys?|schlüssel)\b[^\n:.]{{0,40}}?{_SAYS}"
         r"((?:[A-Za-z0-9]{4,12}(?:[- ][A-Za-z0-9]{4,12}){0,4}[\s,;*•-]{0,6}){1,40})",
         _DIGITS,
     ),
@@ -180,15 +179,12 @@ PLACES: dict[str, PlaceRule] = {
         "mongo|cqlsh|twine|nxc |netexec|crackmapexec|evil-winrm|psexec|rdesktop|unlock-keychain|ncftp|nuget|"
         "smbmap|vncdo",
         r"\b(?:mongo(?:sh|dump|restore|export|import|stat|top)?|cqlsh|twine|nxc|netexec|crackmapexec|evil-winrm|"
-        r"psexec"
-        rf"|rdesktop|unlock-keychain|ncftp(?:put|get|ls)|nuget|smbmap|"
-        rf"vncdo)\b{_TOOL}{{0,200}}?\s-(?-i:p)\s{{1,2}}{_WORTH}",
+        rf"psexec|rdesktop|unlock-keychain|ncftp(?:put|get|ls)|nuget|smbmap|vncdo)\b{_TOOL}{{0,200}}?\s-(?-i:p)\s{{1,2}}{_WORTH}",
         " -",
     ),
     "capital-option": PlaceRule(
         "sqlcmd|bcp |ipmitool|zip |mosquitto|tsql",
-        rf"\b(?:sqlcmd|bcp|ipmitool|zip|unzip|mosquitto_(?:pub|sub|rr)|"
-        rf"tsql)\b{_TOOL}{{0,200}}?\s-(?-i:P)\s{{0,2}}{_WORTH}",
+        rf"\b(?:sqlcmd|bcp|ipmitool|zip|unzip|mosquitto_(?:pub|sub|rr)|tsql)\b{_TOOL}{{0,200}}?\s-(?-i:P)\s{{0,2}}{_WORTH}",
         " -",
     ),
     "archive-option": PlaceRule(

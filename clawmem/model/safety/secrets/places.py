@@ -33,11 +33,9 @@ _LISTS = ("recovery-codes", "recovery-list")
 _NEAR = 80
 _NEEDED = {
     "lock-combination": (
-        r"\b(?:safe|lock|locker|padlock|gym|bike|luggage|suitcase|briefcase|vault|gun|tresor|schloss|"
-        r"fahrradschloss|koffer|spind|"
-        r"zahlenschloss|coffre|cadenas|valise|casier|caja|candado|maleta|taquilla|cofre|cadeado|mala|cassaforte|"
-        r"lucchetto|"
-        r"valigia|armadietto|kluis|slot|fietsslot|cijferslot|handle)\b"
+        r"\b(?:safe|lock|locker|padlock|gym|bike|luggage|suitcase|briefcase|vault|gun|tresor|schloss|fahrradschloss|"
+        r"koffer|spind|zahlenschloss|coffre|cadenas|valise|casier|caja|candado|maleta|taquilla|cofre|cadeado|mala|"
+        r"cassaforte|lucchetto|valigia|armadietto|kluis|slot|fietsslot|cijferslot|handle)\b"
     ),
 }
 _SECRET_ENTRY = r"(?m)^[ \t]{1,8}[\w.-]{1,80}:[ \t]{1,3}([A-Za-z0-9+/]{8,4000}={0,2})[ \t]*$"

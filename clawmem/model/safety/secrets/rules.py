@@ -14,7 +14,6 @@ _PEM = (
     r"[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?=[^-]{0,400}?[A-Za-z0-9+/]{24})"
     r"(?:(?!-----)[A-Za-z0-9+/=\s\\,:.()-])*(?:-----END [A-Z ]{0,60}-----)?"
 )
-_LOGIN = r"""[^\s/:@"'<>]{0,100}:([^\s/@"'<>]{1,200})@(?=[\w\[.-])"""
 
 # Rule, how its credentials begin (each literal with no letter or digit before it, if it is a word), and the pattern of
 # the rest, at least 16 unbroken characters. If the pattern has a group, only the group is the secret.
@@ -284,7 +283,7 @@ INSIDE: tuple[tuple[str, str, str], ...] = (
     ),
     ("new-relic-license", "NRAL", r"(?<![A-Za-z0-9])(?:eu01xx)?[0-9a-f]{30,36}(?:FFFF)?NRAL"),
     ("mailchimp-key", "-us1 -us2 -us3 -us4 -us5 -us6 -us7 -us8 -us9", r"(?<![A-Za-z0-9])[0-9a-f]{32}-us\d{1,2}" + _END),
-    ("url-password", ADDRESS, ADDRESS + _LOGIN),
+    ("url-password", ADDRESS, ADDRESS + r"""[^\s/:@"'<>]{0,100}:([^\s/@"'<>]{1,200})@(?=[\w\[.-])"""),
     ("url-token", ADDRESS, ADDRESS + r"([A-Za-z0-9_-]{20,200})@(?=[\w\[.-])"),
 )
 # The rule for what follows a name, and the names.
@@ -320,7 +319,7 @@ SHORTEST_TOKEN = 20
 SHORTEST_NEXT = 14
 """The least length of a token that does."""
 # "key" alone is too general; after one of these words it names a credential.
-KEY_STEMS = (
-    "api", "access", "secret", "private", "account", "signing", "encryption", "auth", "master", "service", "license",
-    "admin", "app", "application", "consumer", "integration", "deploy", "server", "ingest", "subscription", "function",
-)  # fmt: skip
+KEY_STEMS = tuple(
+    "api access secret private account signing encryption auth master service license admin "
+    "app application consumer integration deploy server ingest subscription function".split()
+)

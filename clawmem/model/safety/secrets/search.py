@@ -68,7 +68,7 @@ _NOUN = (
 )
 _NEAR = 90
 _CLAUSE_ENDS = r"[.!?;]\s|\n\s{0,9}\n|[\"'],\s{0,9}\\?[\"']"
-_SAYS = r"(?i:^\W{0,6}(?:[^\W\d_]{1,12}\W{1,3}){0,4}$)"
+_SAYS = r"(?i:^\W{0,8}(?:[^\W\d_]{1,12}\W{1,3}){0,4}$)"
 _NEXT = r"(?i:^\\?[\"'`*]{0,3}(?:\s{0,2}[:=]\s{0,2}|\s(?:is|ist|est|es|è|é)\s|\s)\\?[\"'`*]{0,3}$)"
 _SAID_AFTER = r"(?i:^[\"'`)»\]]{0,3}\s{0,2}(?:is|was|as|ist|als|est|comme|es|como|è|come|é|[(=←—–-])\s?[^\n.]{0,40})"
 _NO_OWNERS = frozenset("the a an my your our this that each every new old der die das le la el il de het".split())
