@@ -56,6 +56,8 @@ COMMON = (
 """The options that every command takes, unless it has a parameter of that name of its own."""
 
 FACT = Parameter("fact", "The id of the fact, or a unique prefix.", required=True, completes="fact")
+SINCE = Parameter("since", "Only what was said or recorded on this day or later.", ("--since",))
+UNTIL = Parameter("until", "Only what was said or recorded up to the end of this day.", ("--until",))
 CATEGORY = Parameter("category", "One word, such as preference.", ("--category", "-c"), completes="category")
 CONFIDENCE = Parameter("confidence", "Confidence, 0 to 1.", ("--confidence",), float)
 IMPORTANCE = Parameter("importance", "Importance, 0 to 1.", ("--importance",), float)

@@ -13,7 +13,9 @@ from clawmem.faces.parts.parameters import (
     OF_ENTITY,
     PROJECT,
     SCOPE,
+    SINCE,
     SUPERSEDED,
+    UNTIL,
     WITH_TAG,
     WORKFLOW,
     Parameter,
@@ -38,6 +40,8 @@ def list_(
     workflow: str | None,
     scope: str | None,
     project: str | None,
+    since: str | None,
+    until: str | None,
 ) -> Answer:
     """Hot facts are listed first, then warm, then cold."""
     _check("tier", tier, TIERS)
@@ -45,7 +49,7 @@ def list_(
     here = point_in_time(call, at)
     replaced = include_superseded or status in STATUSES[1:3]
     reach = reach_of(call, workflow, scope, project)
-    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced, reach=reach)
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced, since, until, reach)
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
     data = {
         "facts": [
@@ -88,11 +92,14 @@ VERB = Command(
         WORKFLOW,
         SCOPE,
         PROJECT,
+        SINCE,
+        UNTIL,
     ),
     {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
     (
         "clawmem list --entity areas/people/jane",
         "clawmem list --tier hot --limit 5",
+        "clawmem list --since 'last week'",
         "clawmem list --fields id,fact,valid_from",
     ),
     ("facts",),

@@ -18,7 +18,9 @@ from clawmem.faces.parts.parameters import (
     OF_ENTITY,
     PROJECT,
     SCOPE,
+    SINCE,
     SUPERSEDED,
+    UNTIL,
     WITH_TAG,
     WORKFLOW,
     Parameter,
@@ -90,8 +92,9 @@ def recall(
     """Everything is searched in one ranking, and what is said twice appears once; with a filter for facts, only facts
     are searched. An agent gets its own facts and the global ones, its own first."""
     asked = question.strip()
-    if not asked:
-        raise InvalidInput("The question is empty.", "Example: clawmem recall 'where does Jane live?'")
+    if not asked and since is None and until is None:
+        example = "Example: clawmem recall 'where does Jane live?', or clawmem recall '' --since yesterday"
+        raise InvalidInput("The question is empty, and no day is given.", example)
     here = point_in_time(call, at)
     reach = reach_of(call, workflow, scope, project)
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded, since, until, reach)
@@ -379,8 +382,8 @@ VERB = Command(
         OF_ENTITY,
         OF_CATEGORY,
         WITH_TAG,
-        Parameter("since", "Only what was said or recorded on this day or later.", ("--since",)),
-        Parameter("until", "Only what was said or recorded up to the end of this day.", ("--until",)),
+        SINCE,
+        UNTIL,
         AS_OF,
         AT,
         SUPERSEDED,

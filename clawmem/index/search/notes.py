@@ -39,6 +39,16 @@ def newest_lines(index: Index, folder: str, most: int) -> list[NoteRow]:
     return [_note(*row) for row in rows]
 
 
+def lines_between(index: Index, first: str, last: str, owners: Collection[str]) -> list[tuple[NoteRow, int]]:
+    """Return the lines of the notes of some days (inclusive), each with its number in the page, in their order."""
+    rows = index.database.execute(
+        f"SELECT {_LINE} FROM note WHERE day BETWEEN ? AND ? AND owner IN (SELECT value FROM json_each(?))"
+        " ORDER BY day, path, place",
+        (first, last, json.dumps(list(owners))),
+    )
+    return [(_note(*row), row[2]) for row in rows]
+
+
 def _note(
     n: int, path: str, place: int, day: str | None, owner: str, text: str, given: int, tokens: int | None
 ) -> NoteRow:

@@ -58,13 +58,13 @@ def parse_moment(text: str, now: datetime, what: str = "date") -> str:
 def parse_start(text: str, now: datetime) -> str:
     """Return a typed begin like `parse_moment`; a month or a year means its first day."""
     days = days_of(text)
-    return days[0] if days else _typed(text, now) or _refuse(text)
+    return days[0] if days else _typed(text, now) or _in_words(text, now)[0]
 
 
 def parse_end(text: str, now: datetime) -> str:
     """Return a typed end like `parse_moment`; a month or a year means its last day."""
     days = days_of(text)
-    return days[1] if days else _typed(text, now) or _refuse(text)
+    return days[1] if days else _typed(text, now) or _in_words(text, now)[1]
 
 
 def parse_state(text: str, now: datetime) -> str:
@@ -72,7 +72,7 @@ def parse_state(text: str, now: datetime) -> str:
 
     days = days_of(text)
     if days is None:
-        return _typed(text, now) or _refuse(text)
+        return _typed(text, now) or min(_in_words(text, now)[1], stamp(now)[:10])
     today = now.date().isoformat()
     return today if days[0] <= today <= days[1] else days[1]
 
@@ -88,6 +88,13 @@ def days_of(text: str) -> tuple[str, str] | None:
         return date(year, first, 1).isoformat(), final.isoformat()
     except ValueError:
         return None
+
+
+def _in_words(text: str, now: datetime) -> tuple[str, str]:
+    """Return the first and last day of a date in words, such as "last week" or "9 November"."""
+    from clawmem.model.language.date_words import days_in_words  # its pattern takes milliseconds to compile
+
+    return days_in_words(text, now.date()) or (_refuse(text), "")
 
 
 def _typed(text: str, now: datetime) -> str | None:
@@ -111,7 +118,7 @@ def _typed(text: str, now: datetime) -> str | None:
 def _refuse(text: str, what: str = "date", more: str = "2026-11, 2026, 2026-11-21T09:30:00Z") -> str:
     raise InvalidInput(
         f"'{text}' is not a {what}.",
-        f"Write 2026-11-21, {more}, today, yesterday, or 3d, 2w, 6m, 1y for that long ago.",
+        f"Write 2026-11-21, {more}, today, yesterday, 'last week', '9 November', or 3d, 2w, 6m, 1y for that long ago.",
     )
 
 

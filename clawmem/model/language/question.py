@@ -44,8 +44,18 @@ _FORMER = re.compile(
 _TIME_WORDS = frozenset(
     "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "
     "years january february march april may june july august september october november december jan feb mar apr jun "
-    "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
+    "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday "
+    "heute gestern vorgestern übermorgen letzte letzten letzter letztes vorige vorigen vergangene vergangenen diese "
+    "diesen dieser hoy ayer anteayer pasada pasado aujourd'hui hier demain dernier dernière im en vor hace il".split()
 )
+# A question of these words and a date asks for all that was said or noted then, unless it asks where, when or why.
+_OF_A_DAY = frozenset(
+    "note noted notes write wrote written say said tell told talk talked discuss discussed happen happened do did done "
+    "was habe ich notiert aufgeschrieben gesagt besprochen passiert gemacht notizen wir am qué que anoté dije hice "
+    "pasó hemos noté notes dit fait passé j'ai ai-je ai je quoi qu'est est ce".split()
+)
+_NOTED = re.compile(r"\b(?:not(?:e[ds]?|es|iert|izen|é)|anoté|wrote|written|aufgeschrieben)\b", re.IGNORECASE)
+_OTHER_QUESTIONS = frozenset("where when who whom whose why which how wo wann wer wem wen warum wie quién".split())
 # Days to come: a text that was written earlier means other days by these words.
 _AHEAD = re.compile(r"\b(?:(?:next|coming) (?:week|weekend|month|year)|tomorrow)\b", re.IGNORECASE)
 _FIRST_PERSON = frozenset("i me my mine myself".split())
@@ -95,3 +105,19 @@ def time_asked(question: str, now: datetime) -> DaySpan | None:
     from clawmem.model.language.date_words import days_named  # its pattern takes milliseconds to compile
 
     return days_named(question, now.date())
+
+
+def days_listed(question: str, now: datetime) -> DaySpan | None:
+    """Return the days of a question that asks for nothing but what was said or noted in them, else None."""
+    span = time_asked(question, now)
+    if span is None:
+        return None
+    from clawmem.model.language.date_words import without_dates  # few questions name days
+
+    words, _ = _words(without_dates(question, now.date()))
+    return span if set(words) <= (STOPWORDS | _OF_A_DAY) - _OTHER_QUESTIONS else None
+
+
+def asks_for_notes(question: str) -> bool:
+    """Return whether a question asks for what was written down."""
+    return _NOTED.search(question) is not None

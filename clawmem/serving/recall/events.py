@@ -1,5 +1,7 @@
 """Search events, notes and summaries for a question, so that a turn is found even if no fact was learned from it."""
 
+import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nlargest
 
@@ -13,26 +15,28 @@ from clawmem.index.search.events import (
     read_events,
     read_note_lines,
 )
-from clawmem.index.search.notes import event_records
+from clawmem.index.search.notes import event_records, events_between, lines_between
 from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.question import time_asked
+from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import is_visible_to
+from clawmem.model.records.event import event_from_record, is_visible_to
 from clawmem.model.search.event_ranking import BESIDE, coverage, is_question
 from clawmem.model.search.passage import SPREAD
 from clawmem.model.search.ranking import AskedWords, FusedHits, event_weights, fuse, meaning_share, share_of
 from clawmem.serving.recall.recall import WORDS_ONLY, QuestionWords, RecallQuery
-from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, page_kind
+from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, RecallHit, page_kind
 from clawmem.vault.vault import Vault
 
 # How many of the best hits tell which part of the question is answered.
 _STRONGEST = 3
 _EQUALS = 500  # further hits with the same score that are looked at
+_MOST_OF_DAYS = 500  # events of the days in a question that are read
+_CLOCK = re.compile(r"(?:- )?(\d\d:\d\d)\b")
 _SPARE = 5  # read at first beside as many as are shown
 
 
@@ -122,6 +126,31 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
 
         noted = _noted(index, ranked, strength, limit, fits, held, close)
     return EventResults(heard, noted, tuple(hits))
+
+
+def said_on(index: Index, asked: RecallQuery, span: DaySpan, where: Collection[str]) -> list[tuple[str, RecallHit]]:
+    """Return what was said and noted on some days, each with its time, in order."""
+    from clawmem.model.records.speech import is_speech  # few questions name days
+
+    wanted, found = asked.wanted, list[tuple[str, RecallHit]]()
+    if NOTES in where:
+        for line, place in lines_between(index, span.first, span.last, wanted.owners):
+            clock = _CLOCK.match(line.text)
+            hit = NoteHit(line.path, place, line.day, line.text, 1.0, {"time": 1.0}, 1.0)
+            found.append((f"{line.day}T{clock[1] if clock else '00:00'}", RecallHit(NOTES, hit)))
+    if EVENTS in where:
+        records = events_between(index, span.first, span.last, _MOST_OF_DAYS)
+        events = [
+            event
+            for event in map(event_from_record, map(json.loads, records))
+            if is_speech(event)
+            and not (event.role == "note" and NOTES in where)
+            and is_visible_to(event, wanted.owners, wanted.reach)
+        ]
+        heard = [EventHit(event, 1.0, {"time": 1.0}, share=1.0) for event in events]
+        told = with_verdicts(index, heard, stamp(asked.caller.now))
+        found += [(hit.event.timestamp, RecallHit(EVENTS, hit)) for hit in told]
+    return sorted(found, key=lambda one: one[0])
 
 
 def _spoken(hits: ChannelHits, words: Collection[object]) -> ChannelHits:

@@ -9,6 +9,7 @@ from clawmem.index.search.channels import (
     BEGUN,
     ChannelHits,
     FactFilter,
+    all_passing,
     fact_token_counts,
     facts_in_rows,
     keyword_channel,
@@ -29,7 +30,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.question import DaySpan, asks_former, search_words, time_asked
+from clawmem.model.language.question import DaySpan, asks_for_notes, asks_former, days_listed, search_words, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.named_tuple import NamedTuple
@@ -196,6 +197,9 @@ def recall(
 def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     """Return what `recall` returns, from an open index and without recording an access."""
     where, wanted = asked.where, asked.wanted
+    span = _days_listed(asked)
+    if span is not None:
+        return _of_days(vault, index, asked, span)
     said = {EVENTS, NOTES, SUMMARIES} & set(where)
     # What is said twice appears once, so more is looked for than is shown.
     wide = asked._replace(limit=2 * asked.limit) if said else asked
@@ -227,6 +231,46 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     shown = shown._replace(successors=_successors(index, [*(one.fact for one in shown.found), *shown.gone]))
     ids = [one.fact.id for one in shown.found]
     return shown._replace(conflicts=conflicts_of_facts(vault, index, asked.caller, ids, wanted.as_of))
+
+
+def _days_listed(asked: RecallQuery) -> DaySpan | None:
+    """Return the days of which everything is asked for: by the question, or by the filter without a question."""
+    wanted = asked.wanted
+    if wanted.as_of:
+        return None
+    if asked.words:
+        return days_listed(asked.words, asked.caller.now)
+    return DaySpan(wanted.since or "0001-01-01", wanted.until or "9999-12-31")
+
+
+def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> RecallResult:
+    """Return what was recorded, noted and said on some days, in the order of time. Where there is more than the limit,
+    messages are left out first."""
+    from clawmem.serving.recall.events import said_on  # few questions name days
+
+    where = (NOTES,) if asks_for_notes(asked.words) and NOTES in asked.where else asked.where
+    dated: list[tuple[str, RecallHit]] = []
+    if FACTS in where:
+        counted = count_accesses(unfolded_accesses(vault))
+        rows = time_channel(index, span, asked.wanted).scores if asked.words else None
+        found = all_passing(index, asked.wanted) if rows is None else facts_in_rows(index, sorted(rows)).values()
+        for one in found:
+            fact = add_accesses(one.fact, counted)
+            hit = FactHit(fact, one.entity, 1.0, tier_of(fact, asked.caller.now), {"time": 1.0}, share=1.0)
+            dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
+    dated += said_on(index, asked, span, where)
+    chosen = sorted(dated, key=lambda one: (one[1].kind == EVENTS, one[0]))[: asked.limit]
+    ranking = tuple(hit for _, hit in sorted(chosen, key=lambda one: one[0]))
+    more = len(dated) - len(chosen)
+    notices = (*index.notices, *([f"{more:,} more of these days; use a higher --limit to show them"] if more else []))
+    return RecallResult(
+        tuple(one.hit for one in ranking if isinstance(one.hit, FactHit)),
+        {"time": ChannelReport(True, len(dated))},
+        notices,
+        tuple(one.hit for one in ranking if isinstance(one.hit, EventHit)),
+        tuple(one.hit for one in ranking if isinstance(one.hit, NoteHit)),
+        ranking=ranking,
+    )
 
 
 def _sources(index: Index, result: RecallResult, owners: Collection[str], moment: str) -> tuple[EventHit, ...]:
