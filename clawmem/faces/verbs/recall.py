@@ -94,7 +94,7 @@ def recall(
     asked = question.strip()
     if not asked and since is None and until is None:
         example = "Example: clawmem recall 'where does Jane live?', or clawmem recall '' --since yesterday"
-        raise InvalidInput("The question is empty, and no day is given.", example)
+        raise InvalidInput("The question is empty.", example)
     here = point_in_time(call, at)
     reach = reach_of(call, workflow, scope, project)
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded, since, until, reach)
