@@ -155,3 +155,12 @@ def test_a_file_that_cannot_be_read_stops_its_change_and_says_how_to_restore_it(
         started.commit([change(FACTS, b"[]\n")])
     assert "restore" in found.value.hint
     assert vault.head() == head and path.read_text() == "[{"
+
+
+def test_a_state_file_that_a_change_used_up_goes_with_its_commit(vault: Vault) -> None:
+    used, other = vault.state / "used.json", vault.state / "other.json"
+    with transaction(vault, NOW, "test") as started:
+        for path in (used, other):
+            path.write_text("{}\n")
+        started.commit([change("life/note.txt", b"one\n")._replace(consumes=("used.json",))])
+    assert not used.exists() and other.exists()

@@ -7,6 +7,7 @@ import random
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Timer
@@ -325,6 +326,39 @@ def test_a_person_who_commits_a_file_while_a_change_of_it_is_planned(vault: Vaul
     assert "viola" in path.read_text()
     assert_whole(vault.root, environment)
     assert_sound(vault.root, environment)
+
+
+def test_a_person_who_commits_a_file_just_before_the_index_is_locked(vault: Vault, environment: dict[str, str]) -> None:
+    _begin(vault)
+    path = vault.root / "life/areas/people/jane/items.json"
+
+    class Behind(Disk):
+        def create(self, place: Path, data: bytes) -> bool:
+            if place.name == "index.lock" and b"cello" in path.read_bytes():
+                path.write_bytes(path.read_bytes().replace(b"cello", b"viola"))
+                git(vault.root, environment, "commit", "-q", "-a", "-m", "mine")
+            return super().create(place, data)
+
+    with transaction(vault, NOW, "test") as started:
+        data = started.read("life/areas/people/jane/items.json")
+        assert data
+        vault.disk = Behind()
+        with pytest.raises(Locked):
+            started.commit(
+                [Change("test(x): y", {"life/areas/people/jane/items.json": data + b"\n"}, trailers("note"))]
+            )
+    assert "viola" in git(vault.root, environment, "show", "HEAD:life/areas/people/jane/items.json")
+    assert_whole(vault.root, environment)
+
+
+def test_a_change_leaves_the_index_its_time(vault_root: Path, clawmem: Command, environment: dict[str, str]) -> None:
+    """Git looks again at what is not older than its index: with a later time, it would trust what it knows instead."""
+    index = vault_root / ".git" / "index"
+    seconds = int(time.time()) - 60
+    os.utime(index, (seconds, seconds))
+    assert clawmem("remember", "The sea is blue.").code == 0
+    assert "resources" in git(vault_root, environment, "ls-files", "life")
+    assert int(index.stat().st_mtime) == seconds
 
 
 def test_a_file_made_in_the_second_of_a_scan_is_found_after_later_changes(
