@@ -12,6 +12,7 @@ from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused, Secret
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.draft import draft_from_record
@@ -192,6 +193,16 @@ def test_a_credential_is_refused_before_anything_is_written(vault: Vault, caller
     assert token not in vault.git.run("cat-file", "--batch-all-objects", "--batch").decode(errors="replace")
 
 
+def test_a_credential_is_removed_from_every_field_if_the_settings_say_so(vault: Vault, caller: Caller) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    change_setting(vault, caller, "secrets.action", "redact")
+    held = {"subject": "the site", "predicate": "has_token", "object": token, "details": {"why": token}}
+    vault = Vault(vault.root, vault.git.environment)
+    fact, _, _ = _keep(vault, caller, fact=f"The deploy token is {token}", **held)
+    assert token not in vault.git.run("cat-file", "--batch-all-objects", "--batch").decode(errors="replace")
+    assert fact.fact.startswith("The deploy token is ") and fact.object and fact.details is None
+
+
 def test_a_colliding_id_is_given_a_longer_one(vault: Vault, caller: Caller) -> None:
     same = caller._replace(entropy=lambda size: b"\xab" * size)
     first, _, _ = _keep(vault, same, fact="One")
@@ -335,3 +346,15 @@ def test_the_daily_limit_of_lessons_is_the_learners_own(vault: Vault, caller: Ca
     assert [one.outcome for one in remember(vault, lessons[:1], caller._replace(agent="ada")).facts] == ["added"]
     shared = [draft._replace(entity="projects/boat") for draft in lessons]
     assert [one.outcome for one in remember(vault, shared, caller).facts] == ["added", "added"]
+
+
+def test_an_agent_adds_no_reasons_to_what_a_person_wrote_by_hand(vault: Vault, caller: Caller) -> None:
+    path = vault.root / items_path("projects/boat")
+    path.parent.mkdir(parents=True)
+    path.write_text('[\n{"id": "fact_1a2b3c4d", "fact": "The hull is blue."}\n]\n')
+    vault.git.run("add", "life")
+    vault.git.run("commit", "--quiet", "--message", "by hand")
+    details = {"entity": "projects/boat", "fact": "The hull is blue.", "details": {"why": "Blue sells."}}
+    draft = draft_from_record(details, caller.now)
+    assert remember(vault, [draft], caller._replace(agent="scout")).facts[0].fact.details is None
+    assert remember(vault, [draft], caller).facts[0].fact.details == {"why": "Blue sells."}

@@ -52,6 +52,20 @@ def test_news_about_the_past_do_not_win(clawmem: Command, vault_root: Path) -> N
     assert states(clawmem)["Jane lives in Rome."] == "superseded"
 
 
+def test_a_value_that_lost_and_comes_back_in_one_batch_is_a_new_fact(clawmem: Command, vault_root: Path) -> None:
+    with_strategy(vault_root, "confidence")
+    values = (("Porto", 0.5), ("Rome", 0.7), ("Porto", 0.9))
+    lines = [{"fact": f"Jane lives in {city}.", "entity": HOME[1], "confidence": sure} for city, sure in values]
+    done = clawmem("remember", "--jsonl", "-", "--json", given="\n".join(map(json.dumps, lines)))
+    assert done.code == 0, done
+    facts = clawmem("list", "--include-superseded", "--json").data["facts"]
+    assert sorted((fact["fact"], fact["confidence"], fact["status"]) for fact in facts) == [
+        ("Jane lives in Porto.", 0.5, "superseded"),
+        ("Jane lives in Porto.", 0.9, "active"),
+        ("Jane lives in Rome.", 0.7, "superseded"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "winner"), [("0.5", "0.9", "new"), ("0.9", "0.5", "old"), ("0.9", "0.9", None), (None, "0.9", None)]
 )
