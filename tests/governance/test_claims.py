@@ -60,7 +60,8 @@ def test_a_confirmation_renews_the_day_for_review(vault: Vault, caller: Caller) 
     premise = keep(vault, caller, "The license is valid.", details={"review_by": "2026-11-01"})
     resting = keep(vault, caller, "We may ship.", premise)
     assert premise_changes(facts(vault)[resting.id]) == (PremiseChange(premise.id, "stale"),)
-    confirm(vault, premise.id, caller, "2027-01-31")
+    for day in ("2026-11-21", "2027-01-31"):  # the first of them is today
+        assert confirm(vault, premise.id, caller, day).outcome == ("updated",)
     assert facts(vault)[premise.id].details == {"review_by": "2027-01-31"}
     assert not in_doubt(facts(vault)[resting.id])
 
@@ -177,8 +178,13 @@ def test_an_agent_proposes_to_deprecate_what_a_person_said(vault: Vault, caller:
     assert deprecate(vault, old.id, new.id, "2026-12-31", agent).outcome == ("proposed",)
     assert deprecate(vault, old.id, new.id, "2026-12-31", agent).commit is None
     (waiting,) = (one for one in read_proposals(vault).open if one.kind == "deprecation")
+    reject(vault, waiting.id, caller, "It stays.")
+    again = deprecate(vault, old.id, new.id, "2026-12-31", agent)
+    assert again.commit is None and again.notices[-1] == f"it is rejected, as {waiting.id}"
+    deprecate(vault, old.id, new.id, "2026-12-30", agent)
+    (waiting,) = (one for one in read_proposals(vault).open if one.kind == "deprecation")
     approve(vault, waiting.id, caller)
-    assert labels(facts(vault)[old.id]) == [f"deprecated, until 2026-12-31: now {new.id}"]
+    assert labels(facts(vault)[old.id]) == [f"deprecated, until 2026-12-30: now {new.id}"]
     own = keep(vault, agent, "The client is old.")
     assert deprecate(vault, own.id, new.id, "2026-12-31", agent).outcome == ("updated",)
 
@@ -193,6 +199,16 @@ def test_the_exit_code_says_whether_a_check_failed(clawmem: Command, vault: Vaul
     assert clawmem("claim", "check", home.id, "--remove").code == 0
     assert clawmem("claim", "check", home.id, "--command", "./none.sh").code == 0
     assert clawmem("claim", "test").code == 4
+
+
+def test_an_agent_runs_no_checks_of_another_agents_claims(vault: Vault, caller: Caller) -> None:
+    scout, clerk = (caller._replace(agent=name) for name in ("scout", "clerk"))
+    own = keep(vault, scout, "The mast holds.", entity="@scout/projects/boat")
+    shared = keep(vault, caller, "The hull is blue.")
+    for fact, by in ((own, scout), (shared, caller)):
+        set_check(vault, fact.id, checked_check("Which colour?", None, "blue"), by)
+    assert [test.placed.fact.id for test in _run(vault, clerk).tests] == [shared.id]
+    assert {test.placed.fact.id for test in _run(vault, scout).tests} == {own.id, shared.id}
 
 
 def test_a_rejected_failure_is_filed_again_only_for_another_check(vault: Vault, caller: Caller) -> None:
