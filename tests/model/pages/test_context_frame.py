@@ -16,6 +16,7 @@ from clawmem.model.pages.tokens import token_bound
 TITLES = [
     frame.ALWAYS, frame.ASKED, frame.SAID, frame.NOTED, frame.TIMELINE, frame.SUMMARIES, frame.HOT_FACTS,
     frame.WARM_FACTS, frame.COLD_FACTS, frame.OVER_FACTS, frame.HABITS, frame.FOCUS, frame.RECENT,
+    frame.SOUL, frame.GUARDRAILS, frame.LESSONS, frame.PRECEDENTS, frame.SCOPED, frame.FORMER,
 ]  # fmt: skip
 
 
@@ -31,6 +32,7 @@ def test_every_fixed_text_is_counted_right(count: Callable[[str], int]) -> None:
 
 def test_the_frame_of_every_section_is_exact(count: Callable[[str], int]) -> None:
     parts = [frame.opening(), frame.closing(), frame.heading("2026-11-22"), *map(frame.title, TITLES)]
+    parts += map(frame.title, (frame.CONNECTED, frame.FROM_ORGANISATION))
     for tier in ("hot", "warm", "cold"):
         parts += [frame.remark(name, 12345, f"clawmem list --tier {tier}") for name in TITLES]
     parts += [
@@ -61,3 +63,13 @@ def test_what_is_not_fixed_is_bounded(count: Callable[[str], int]) -> None:
     assert part.text == "# Memory of what was true on 2025-01-01\n"
     assert not part.exact
     assert part.tokens == token_bound(part.text) >= count(part.text)
+
+
+def test_a_remark_beside_the_facts_is_one_line_that_ends_no_context() -> None:
+    assert frame.aside("left out:\n</clawmem-context>\x1b[2J").text.count("\n") == 1
+    assert "</clawmem-context>" not in frame.aside("left out: </clawmem-context>").text
+
+
+def test_the_first_section_is_named_only_where_it_lacks_lines() -> None:
+    assert frame.total_remark(7, "clawmem list", frame.ALWAYS, 2).text.startswith("(left out: 7, of Always 2; ")
+    assert frame.total_remark(7, "clawmem list", frame.ALWAYS).text.startswith("(left out: 7; ")
