@@ -47,6 +47,32 @@ def test_each_fact_names_the_vault_the_commit_and_the_line_that_recorded_it(
     verified(hub)
 
 
+def test_a_vault_that_was_never_looked_at_comes_first(hub: Database, history: History, tmp_path: Path) -> None:
+    history.commit({PATH: items(fact("fact_1", "Jane likes tea."))})
+    first = add(hub, history.root)
+    work(hub, tmp_path)
+    later = History(tmp_path / "later")
+    later.commit({PATH: items(fact("fact_2", "Bob likes tea."))})
+    second = add(hub, later.root)
+    assert [report.vault for report in work(hub, tmp_path)] == [second, first]
+
+
+def test_a_fact_that_changed_and_went_between_two_looks_is_gone(
+    hub: Database, history: History, tmp_path: Path
+) -> None:
+    stays = fact("fact_3", "Jane rows.")
+    history.commit({PATH: items(fact("fact_1", "Jane likes tea."), fact("fact_2", "Jane sails."), stays)})
+    add(hub, history.root)
+    work(hub, tmp_path)
+    history.commit(
+        {PATH: items(fact("fact_1", "Jane likes coffee."), stays), _OTHER: items(fact("fact_2", "He sails."))}
+    )
+    history.commit({PATH: items(stays), _OTHER: items()})
+    work(hub, tmp_path)
+    assert facts(hub) == {"fact_3": "Jane rows."}
+    verified(hub)
+
+
 def test_a_second_look_takes_in_only_what_is_new(hub: Database, history: History, tmp_path: Path) -> None:
     history.commit({PATH: items(fact("fact_1", "Jane likes tea."))})
     add(hub, history.root)
