@@ -12,11 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.bridge.contract import LINE_BYTES, REQUIRED, SCHEMA, line_problem, numbered_lines, read_line
+from clawmem.bridge.contract import (
+    LINE_BYTES,
+    REQUIRED,
+    SCHEMA,
+    fact_of,
+    line_of,
+    line_problem,
+    numbered_lines,
+    read_line,
+)
 from clawmem.errors import InvalidInput
+from tests.conftest import NOW
 
 PAGE = Path(__file__).parents[2] / "docs" / "contract.schema.json"
-CLAIM = {
+CLAIM: dict[str, Any] = {
     "entity": "areas/people/jane",
     "claim": "Jane lives in Oslo.",
     "source": "crm",
@@ -100,3 +110,9 @@ def test_lines_are_numbered_and_one_that_is_too_long_takes_no_other_with_it() ->
     data = b"\xef\xbb\xbfone\n\n" + b"x" * (3 * LINE_BYTES) + b"\r\nthree\r\nlast"
     found = [(number, len(text)) for number, text in numbered_lines(io.BytesIO(data))]
     assert found == [(1, 6), (3, LINE_BYTES + 2), (4, 5), (5, 4)]
+
+
+def test_a_current_claim_is_exported_without_a_successor() -> None:
+    fact = fact_of(read_line(1, line(id="1", status="active", superseded_by="2")), None, NOW)
+    values = line_of(fact, CLAIM["entity"], "Tom")
+    assert "superseded_by" not in values and line_problem(values) is None

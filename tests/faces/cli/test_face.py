@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import BUG, DONE, NO_VAULT, PARTIAL, REFUSED, USAGE
+from tests.at_terminal import at_terminal
 from tests.conftest import Command, Result
 
 ESCAPES = "\x1b]0;owned\x07 \x1b[31mred \x9b2J \u202egnp.exe"
@@ -219,3 +220,13 @@ def at_a_terminal(words: list[str], folder: Path, environment: dict[str, str]) -
         process.wait()
         os.close(master)
     return seen.decode()
+
+
+def test_with_json_nothing_is_asked_at_a_terminal_either(
+    clawmem: Command, vault_root: Path, environment: dict[str, str]
+) -> None:
+    clawmem("remember", "Jane sails.")
+    with at_terminal(["redact", "--pattern", "Jane sails.", "--json"], vault_root, environment) as terminal:
+        assert terminal.ended() == REFUSED, terminal.shown
+        assert "needs a confirmation" in terminal.shown and "Rewrite history?" not in terminal.shown
+    assert kept(clawmem) == ["Jane sails."]

@@ -72,3 +72,12 @@ def test_the_words_of_a_long_name_do_not_make_two_statements_the_same() -> None:
         "fact_00000002", f"{name} owns a bakery in Porto.", "fact", "2024-01-01T00:00:00Z", "events", subject=name
     )
     assert judge(proposed(f"{name} owns a garage in Porto.", subject=name), (bakery,), no_secret).accepted
+
+
+def test_another_number_in_a_long_statement_is_another_statement() -> None:
+    words = (
+        "Dana pays {} euros each month for the small red wooden summer cottage near the old harbour of northern Porto."
+    )
+    rent = KNOWN._replace(fact=words.format(300), predicate="pays")
+    assert judge(proposed(words.format(300), predicate="pays"), (rent,), no_secret).gate == "duplication"
+    assert judge(proposed(words.format(400), predicate="pays"), (rent,), no_secret).accepted
