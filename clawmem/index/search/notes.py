@@ -71,26 +71,29 @@ class EventRecord(NamedTuple):
     """What the heartbeat has computed for an event.
 
     `tokens` is the exact number for its context line, the maximum if its id occurs twice, and None if not counted.
-    `word_counts` are those of `clawmem.model.pages.tokens.word_counts`, if its text is too long for a line.
+    `n` is its row, in the order of the ledger. `word_counts` are those of `clawmem.model.pages.tokens.word_counts`, if
+    its text is too long for a line.
     `verdicts` say whether it reads as an order (`clawmem.index.tables.order_verdicts`).
     """
 
     tokens: int | None = None
     verdicts: tuple[int | None, ...] = ()
     word_counts: bytes | None = None
+    n: int = 0
 
 
 def event_records(index: Index, ids: Sequence[str]) -> dict[str, EventRecord]:
     """Return what the heartbeat has computed for some events."""
     rows = index.database.execute(
-        "SELECT event.id, tokens, verdict, words FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value",
+        "SELECT event.id, tokens, verdict, words, n"
+        " FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value",
         (json.dumps(list(ids)),),
     )
     found: dict[str, EventRecord] = {}
-    for event_id, tokens, verdict, words in rows:
+    for event_id, tokens, verdict, words, n in rows:
         before = found.get(event_id, EventRecord(tokens))
         most = None if tokens is None or before.tokens is None else max(tokens, before.tokens)
-        found[event_id] = EventRecord(most, (*before.verdicts, verdict), words)
+        found[event_id] = EventRecord(most, (*before.verdicts, verdict), words, n)
     return found
 
 

@@ -20,6 +20,12 @@ UNSET_ID = "new"
 _OWN_KEYS = frozenset("id status timestamp access_count last_accessed superseded_by".split())
 _LONGEST_WORD = 80
 _BY_VERB = {"supersedes": "supersede", "merges": "merge", BESIDE: "review approve --beside"}
+_OCCASIONS = frozenset(
+    "appointment breakfast brunch concert demo dinner exam flight interview lunch match meeting meetup party picnic"
+    " presentation rehearsal reunion viewing visit wedding webinar workshop".split()
+)
+# What begins on a day, or is bounded by it, is not over after it.
+_LASTING = frozenset("after as before begin begins by from open opens since start starting starts until".split())
 LINKED_BY_HAND = tuple(one for one in LINK_TYPES if one not in _BY_VERB)
 _LINES = tuple("source source_event workflow scope project agent relation_phrase subject predicate object".split())
 
@@ -74,7 +80,7 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
         raise InvalidInput(
             f"The fact would end ({valid_to}) before it begins ({valid_from}).", "Swap the two dates, or drop one."
         )
-    if fact.category.lower() in PLANS and not (valid_from or valid_to):
+    if (fact.category.lower() in PLANS or _is_occasion(fact.fact)) and not (valid_from or valid_to):
         valid_to = _planned_for(fact.fact, now)
     _check_verbatim(fact)
     check_scope(fact.scope, fact.workflow, fact.project)
@@ -88,6 +94,12 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
         tags=tuple(dict.fromkeys(_tag(tag) for tag in fact.tags if tag.strip())),
         links=tuple(_checked_link(link, now) for link in fact.links),
     )
+
+
+def _is_occasion(statement: str) -> bool:
+    """Return whether a statement is about something that is over after its day, such as a dinner."""
+    words = {word.strip(".,:;!?()").lower() for word in statement.split()}
+    return not _OCCASIONS.isdisjoint(words) and _LASTING.isdisjoint(words)
 
 
 def _planned_for(statement: str, now: datetime) -> str | None:

@@ -25,7 +25,7 @@ class Unit(NamedTuple):
     """Lines that are included together or not at all, and their tokens: exact if `exact`, else an upper bound.
 
     `text` ends in a newline. If it is None, the text is fetched by key once the unit is included. `shelves` lists every
-    fact in the unit with the section that counts it.
+    fact in the unit with the section that counts it. `when` is its place in time, where that is known.
     """
 
     key: Key
@@ -33,6 +33,7 @@ class Unit(NamedTuple):
     exact: bool
     text: str | None = None
     shelves: tuple[tuple[Key, str], ...] = ()
+    when: tuple[str, int] = ("", 0)
 
 
 class Section(NamedTuple):
@@ -45,7 +46,7 @@ class Section(NamedTuple):
     the section is on the page. A section that `leads` gets at least one line, and remarks name it if lines are missing.
     The first unit of an `assured` section has its room before every other section is filled, except a `whole` one,
     which is filled first and never cut. An `extra` section only gets what all others leave, and its other lines do not
-    count as left out.
+    count as left out. A section `in_time` gives its lines by their time.
     """
 
     title: str
@@ -59,6 +60,7 @@ class Section(NamedTuple):
     extra: bool = False
     whole: bool = False
     assured: bool = False
+    in_time: bool = False
 
 
 class OmittedHint(NamedTuple):
@@ -381,7 +383,9 @@ class _BudgetFill:
         """Return the result for the section."""
         counted = set(self._counted[section.title]) - self._shown.keys()
         missing = tuple(unit for unit in self._offered[section.title] if unit.key in counted)
-        return FilledSection(section.title, self._kept[section.title], self._left_out(section, self._shown), missing)
+        kept = self._kept[section.title]
+        kept = tuple(sorted(kept, key=lambda unit: unit.when)) if section.in_time else kept
+        return FilledSection(section.title, kept, self._left_out(section, self._shown), missing)
 
     def _keep(self, section: Section, more: Sequence[Unit]) -> None:
         before = self._kept.get(section.title, ())

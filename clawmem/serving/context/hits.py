@@ -47,6 +47,8 @@ _FEWEST_ANSWERS, _MOST_ANSWERS = 40, 240
 # A hit is shown if its score is at least this part of the best one's.
 _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
+# What is a little further off, beyond so many tokens; its score then has to be at least the second number.
+_WIDE, _WIDE_LEAST, _WIDE_FROM = 2_000, 0.06, 0.15
 _MOST_FORMER = 5
 # A context is for a task, not for one answer: it ends below this part of the score that answers a question.
 _NEAR_PART = 0.9
@@ -166,13 +168,15 @@ def _search(
     technical = is_technical(question) and not is_private(question)
     facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
     facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
-    events = _heard(vault, index, query, words, answered) if with_talk else []
+    events = _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else []
     heard = [event for event in events if not (technical and is_private(event.text))]
     forms = [form for word in words.asked for form in word.forms]
     return QuestionHits(facts, heard, said_units(index, heard, stamp(wish.caller.now), forms), technical), earlier
 
 
-def _heard(vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool) -> list[Event]:
+def _heard(
+    vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool, wide: bool
+) -> list[Event]:
     """Return the events that answer the question; none if neither an event nor, as `answered` says, a fact does."""
     from clawmem.model.records.speech import is_speech  # many vaults have no events
     from clawmem.serving.recall.events import find_said
@@ -181,8 +185,10 @@ def _heard(vault: Vault, index: Index, query: RecallQuery, words: QuestionWords,
     scored = [(one.event, one.score) for one in said.heard if is_speech(one.event) and not one.only_named]
     if not answered and all(score < _NEAR_PART * words.answer_score for _, score in scored):
         return []
-    least = _LEAST_MEANT if query.by_meaning else _LEAST_SCORE
-    return close_to_best([(event, score) for event, score in scored if score >= least], _EVENTS_FROM)
+    wide = wide and not query.by_meaning
+    least = _LEAST_MEANT if query.by_meaning else _WIDE_LEAST if wide else _LEAST_SCORE
+    strong = [(event, score) for event, score in scored if score >= least]
+    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM)
 
 
 def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:
@@ -204,7 +210,7 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
         share = max(share, min(_CHAIN_SHARE, needed / (_UNFRAMED * wish.budget)))
     sections = [
         Section(frame.ASKED, lambda tokens, shown: units_of_facts(), more, share=share, turn=2, assured=True),
-        Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts),
+        Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts, in_time=True),
     ]
     found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
     if asked.former:

@@ -97,7 +97,7 @@ def _said(event: Event, record: EventRecord, words: Sequence[str], outdated: str
         remark = f", {servable(outdated)}"
         text = f"{text.removesuffix(')' + chr(10))}{remark})\n"
         tokens = tokens and tokens + token_bound(f"{remark})")
-    return Unit(event.id, tokens or token_bound(text), exact, text)
+    return Unit(event.id, tokens or token_bound(text), exact, text, when=(event.timestamp, record.n))
 
 
 def _unit(note: NoteRow, before: str = "-") -> Unit:

@@ -179,7 +179,7 @@ def _heard(
                 share=held.own(n),
                 only_named=held.only_named(n, found[n].text, close),
             )
-            for n in best
+            for n in sorted(best, reverse=True)  # of one moment, the last one in the ledger first
             if n in found
             and is_visible_to(found[n], wanted.owners, wanted.reach)
             and is_within(found[n].timestamp[:10], wanted)
@@ -188,7 +188,7 @@ def _heard(
         ]
         if len(heard) >= limit:
             break
-    heard.sort(key=lambda one: (one.event.timestamp, one.event.id), reverse=True)
+    heard.sort(key=lambda one: one.event.timestamp, reverse=True)
     return tuple(sorted(heard, key=lambda one: -one.score)[:limit])
 
 

@@ -24,3 +24,18 @@ NOW = datetime(2026, 2, 11, 9, tzinfo=UTC)
 )
 def test_a_plan_ends_with_its_day_unless_the_day_comes_again(statement: str, end: str | None) -> None:
     assert draft_from_record({"fact": statement, "category": "plan"}, NOW).fact.valid_to == end
+
+
+@pytest.mark.parametrize(
+    ("statement", "end"),
+    [
+        ("Dinner with Lotte on 8 November 2026", "2026-11-08"),
+        ("The demo is on Friday 13 March at 14:00.", "2026-03-13"),
+        ("The dinner on 8 January was good.", None),
+        ("Lotte's dinner is on Friday, every week.", None),
+        ("The workshop starts on 19 March.", None),
+        ("Lotte moves to Kiel on 19 March.", None),
+    ],
+)
+def test_what_takes_place_on_a_day_to_come_ends_with_it(statement: str, end: str | None) -> None:
+    assert draft_from_record({"fact": statement}, NOW).fact.valid_to == end

@@ -75,14 +75,14 @@ def test_the_best_hit_has_room_before_what_always_surfaces(vault: Vault, caller:
     )
     assert _lines(context(vault, caller, 130, "plan the dinner"))[2:4] == [
         "## Facts for this question",
-        f"- {answer} (2026-11-21)",
+        f"- {answer} (until 2026-11-22)",
     ]
     done = context(vault, caller, 200, "plan the dinner")
     assert _lines(done)[2:6] == [
         "## Always",
         f"- {told} (2026-11-21)",
         "## Facts for this question",
-        f"- {answer} (2026-11-21)",
+        f"- {answer} (until 2026-11-22)",
     ]
     assert ("Always", 1) in done.left_out
 
@@ -482,3 +482,15 @@ def test_words_and_meaning_are_ranked_together_with_a_floor(vault: Vault, caller
     change_setting(vault, caller, "semantic.model", "none")
     for budget in budgets:
         assert "- Jane adopted a puppy (2026-11-21)" not in served("who has a dog?", budget)
+
+
+def test_what_was_said_is_given_in_the_order_in_which_it_was_said(vault: Vault, caller: Caller) -> None:
+    said = ["raw messages: 90 days?", "raw messages are kept for 30 days", "no: raw messages are kept for 90 days"]
+    ingest(vault, [Message(n, "user", text, None, "Bob") for n, text in enumerate(said)], caller, "chat")
+    earlier = Message(9, "user", "how long are raw messages kept at all", "2026-10-01T10:00:00Z", "Mia")
+    ingest(vault, [earlier], caller, "chat")
+    served = [line for line in _lines(context(vault, caller, 900, "raw messages kept days")) if line.startswith("- ")]
+    places = [next(at for at, line in enumerate(served) if text in line) for text in (earlier.text, *said)]
+    assert places == sorted(places)
+    first = recall(vault, "how many days are raw messages kept", caller, FactFilter(), 10, ("events",)).heard[0]
+    assert first.event.text == said[2]
