@@ -45,9 +45,9 @@ class Machine:
         """Sync with the others."""
         return sync(self.vault, self.caller, wanted)
 
-    def git(self, *arguments: str) -> str:
-        """Plain git."""
-        return git(self.root, self.environment, *arguments)
+    def git(self, *arguments: str, shell: Mapping[str, str] | None = None) -> str:
+        """Plain git, with the variables of a shell."""
+        return git(self.root, {**self.environment, **(shell or {})}, *arguments)
 
     def head(self) -> str:
         """The branch's commit."""

@@ -14,6 +14,7 @@ from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.labels import UNREVIEWED, trust_label
 from clawmem.model.proposals.quarantine import with_approval
+from clawmem.model.records.caller import AGENT_SHELLS
 from clawmem.model.settings.acceptance import Acceptance, Signature, accepts, as_served, stake_in
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.context.context import context
@@ -51,14 +52,15 @@ def let_in(machine: Machine, text: str = BIDDEN) -> None:
     approve(machine.vault, waiting.id, machine.caller)
 
 
-def plant(machine: Machine, fact: str, **more: object) -> None:
+def plant(machine: Machine, fact: str, shell: Mapping[str, str] | None = None, **more: object) -> None:
     """Write a fact into a file and commit it with plain git, as somebody who can push does."""
     path = machine.root / "life/areas/general/items.json"
     known = json.loads(path.read_text())
     planted = {**known[0], "id": "fact_0badc0de", "fact": fact, "trust": "user", **more}
     rows = ",\n".join(json.dumps(row) for row in (*known, planted))
     path.write_text(f"[\n{rows}\n]\n")
-    machine.git("-c", "user.name=Mallory", "-c", "user.email=m@example.org", "commit", "-q", "-a", "-m", "tidy")
+    words = ("-c", "user.name=Mallory", "-c", "user.email=m@example.org", "commit", "-q", "-a", "-m", "tidy")
+    machine.git(*words, shell=shell)
 
 
 def test_what_is_approved_here_is_served_here(two: tuple[Machine, Machine]) -> None:
@@ -78,6 +80,32 @@ def test_an_approval_elsewhere_lifts_no_quarantine_until_it_is_accepted(two: tup
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
     assert trust(other.vault, ("ada@example.org",), remove=True).outside[0][1] == "approval"
     assert BIDDEN not in told(other)
+
+
+@pytest.mark.parametrize("row", [None, *AGENT_SHELLS])
+@pytest.mark.parametrize("amended", [False, True])
+def test_a_plain_commit_in_the_shell_of_an_agent_is_not_the_persons(
+    row: str | None, amended: bool, two: tuple[Machine, Machine]
+) -> None:
+    one = two[0]
+    name, _, value = (row or "").partition("=")
+    shell = {name: value} if row else {}
+    plant(one, BIDDEN, shell={} if amended else shell)
+    if amended:
+        one.git("commit", "-q", "--amend", "-m", "tidier", shell=shell)
+    assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(one)
+    one.keep("Bob likes tea.", entity="areas/people/bob")
+    assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(one), "whoever finds it"
+    trust(one.vault, ("Mallory",))
+    assert f"- {BIDDEN} (2026-11-21)" in told(one)
+
+
+def test_a_hook_of_the_person_stays(two: tuple[Machine, Machine]) -> None:
+    hook = two[0].root / ".git/hooks/post-commit"
+    assert hook.stat().st_mode & 0o777 == 0o700
+    hook.write_text("#!/bin/sh\nexit 0\n")
+    two[0].keep("Bob likes tea.", entity="areas/people/bob")
+    assert hook.read_text() == "#!/bin/sh\nexit 0\n"
 
 
 def test_a_mark_that_is_planted_lifts_nothing(two: tuple[Machine, Machine]) -> None:

@@ -41,7 +41,7 @@ from clawmem.vault.commit.pending import (
 from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import screened
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
-from clawmem.vault.git.attributes import install_attributes
+from clawmem.vault.git.attributes import install_attributes, install_hook
 from clawmem.vault.git.index import IndexUpdate, index_age, lock_index, unlock_index
 from clawmem.vault.git.refs import Head
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
@@ -92,6 +92,7 @@ class Transaction:
         self.notices += clear_stale_locks(self.vault)
         remove_partial_files(self.vault)
         install_attributes(self.vault)
+        install_hook(self.vault)
         refuse_interrupted(self.vault)
         if (self.vault.state / "redacting.json").exists():
             from clawmem.vault.rewriting.redaction import resume_redaction  # only after an interrupted redaction

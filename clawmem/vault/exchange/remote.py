@@ -137,7 +137,8 @@ def _program_of(vault: Vault, git_dir: Path) -> str | None:
     hooks = git_dir / "hooks"
     if hooks.is_dir():
         for path in sorted(hooks.iterdir()):
-            if path.suffix != ".sample" and path.is_file() and os.access(path, os.X_OK):
+            # No push or fetch runs the one hook that clawmem itself writes.
+            if path.suffix != ".sample" and path.name != "post-commit" and path.is_file() and os.access(path, os.X_OK):
                 return f"the hook {path.name}"
     _, others = split_plain(read_config(git_dir, vault.git.environment))
     unsafe = [one for one in others if one.section not in _HARMLESS_SECTIONS and one.key != "core.bare"]

@@ -16,6 +16,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import UnreadFile
 from clawmem.model.records.entity import ITEMS
 from clawmem.vault.disk import append_line, complete_lines
+from clawmem.vault.git.attributes import BY_AGENTS
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ def _signature(row: Sequence[str]) -> "Signature":
 
 
 def _made(vault: Vault, head: str) -> tuple[set[str], list[str]]:
-    """Return the commits made here, and those whose ancestors all count as made here."""
+    """Return the commits made here, and those whose ancestors all count as made here. A commit by plain git counts,
+    unless it was made in the shell of an agent."""
     data = vault.disk.read(vault.state / _MADE)
     if vault.is_foreign:
         return set(), []
@@ -120,6 +122,7 @@ def _made(vault: Vault, head: str) -> tuple[set[str], list[str]]:
     lines = complete_lines(data).decode(errors="replace").splitlines()
     baseline = [line.removeprefix(_BASELINE) for line in lines if line.startswith(_BASELINE)]
     elsewhere = {line.removeprefix(_ELSEWHERE) for line in lines if line.startswith(_ELSEWHERE)}
+    elsewhere |= {*(vault.disk.read(vault.state / BY_AGENTS) or b"").decode(errors="replace").split()}
     by_hand = {name for name, words in _entries(vault) if words.startswith(("commit:", "commit (amend)"))}
     return {*lines, *by_hand - elsewhere}, baseline
 
