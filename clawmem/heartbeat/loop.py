@@ -120,7 +120,9 @@ def _run_locked(
 ) -> HeartbeatResult:
     vault, caller = run.vault, run.caller
     rotate_log(vault)
-    with transaction(vault, caller.now, "heartbeat") as started:
+    # A schedule finds the edits of people; in the shell of an agent they may be its own.
+    finder = caller._replace(unattended=False) if caller.shell else None
+    with transaction(vault, caller.now, "heartbeat", caller=finder) as started:
         edits = started.adopt()
         notices = tuple(started.notices)
     run = run._replace(last=read_heartbeat_state(vault))

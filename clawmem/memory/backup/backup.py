@@ -156,7 +156,7 @@ def _vault_name(vault: Vault) -> str:
 def _adopt_edits(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], dict[str, str]]:
     """Commit the hand edits. Return notices, and the files that could not be committed with the reason."""
     try:
-        with transaction(vault, caller.now, "backup") as txn:
+        with transaction(vault, caller.now, "backup", caller=caller) as txn:
             txn.adopt()
             notices = tuple(one for one in txn.notices if not one.startswith("left alone: "))
             return notices, {path: problem.message for path, problem in txn.unreadable.items()}

@@ -161,7 +161,7 @@ def _with_effects(done: SettingChange, settings: Settings, environment: Mapping[
 
 def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> SettingChange:
     put_back = _revert_invalid_edit(vault, caller, named.key)
-    with transaction(vault, caller.now, "config") as txn:
+    with transaction(vault, caller.now, "config", caller=caller) as txn:
         txn.adopt()
         if FILE in txn.unreadable:
             raise txn.unreadable[FILE]
