@@ -396,6 +396,18 @@ def test_a_topic_that_gets_or_loses_its_page_is_linked_or_not_on_every_page(vaul
     assert "topics/sea" not in page(vault, JANE)
 
 
+def test_a_page_changes_on_the_day_on_which_time_alone_changes_it(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane sails a yawl.", valid_from="2026-11-25")
+    add(vault, caller, "The hull is dry.", BOAT, details={"review_by": "2026-11-25"})
+    build_wiki(vault, caller)
+    before = page(vault, JANE)
+    then = caller._replace(now=caller.now + timedelta(days=4))
+    done = build_wiki(vault, then)
+    assert f"wiki/{JANE}.md" in done.written and not done.full
+    assert page(vault, JANE) != before
+    assert build_wiki(vault, then, full=True).written == ()
+
+
 def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller, clawmem: Command) -> None:
     add(vault, caller, "The boat is red.", BOAT, tags=["sea"])
     add(vault, caller, "Jane prefers tea.")
