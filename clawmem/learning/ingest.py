@@ -101,7 +101,8 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
                 found = plan_forgetting(work, words, event)
                 if found and found.proposal:
                     work.commit([found.change])
-                    notices.append(f"{found.proposal.says} It is hidden, and {found.proposal.id} waits for a person.")
+                    says = found.proposal.says.rstrip(".")
+                    notices.append(f"{says}. It is hidden now, and {found.proposal.id} waits for a person.")
     return notices
 
 

@@ -1,4 +1,6 @@
-"""What a reading task costs: at most 1.5 times its messages, 700 tokens, and 25 for each known fact."""
+"""What a reading task costs, and a day that moves. A task has at most 1.5 times the tokens of its
+messages, 700, and 25 for each known fact.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,8 @@ import random
 
 import pytest
 
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest
@@ -41,3 +45,20 @@ def test_a_task_keeps_its_bound(vault: Vault, caller: Caller, size: int) -> None
         assert len(task.events) == size
         assert task.tokens <= read * 1.5 + 700 + 25 * task.known
         apply_answer(vault, now, json.dumps({"task": task.key, "facts": []}))
+
+
+def test_a_day_that_moved_is_the_value_and_not_the_start(vault: Vault, caller: Caller) -> None:
+    stated = {"fact": "The release of Kestrel is on 3 December 2026.", "entity": "projects/kestrel"}
+    remember(vault, [draft_from_record(stated, caller.now)], caller)
+    talk = [Message(1, "user", "The release of Kestrel slips to 10 December.", "2026-11-20T10:00:00Z", None, "s1")]
+    ingest(vault, talk, caller, "x")
+    task = pending(vault, caller)
+    says = "The release of Kestrel is on 10 December 2026."
+    moved = {"e": 1, "q": "slips to 10 December", "s": says, "of": "Kestrel",
+             "c": "milestone", "when": "2026-12-10", "x": {"k1": "replace"}}  # fmt: skip
+    now = caller._replace(entropy=random.Random(7).randbytes)
+    done = apply_answer(vault, now, json.dumps({"task": task.key, "facts": [moved]}))
+    [fact] = [one.fact for one in done.learned.candidates if one.fact]
+    assert (fact.valid_from or "") < "2026-12-10"
+    facts = {one.fact.fact: one.fact for one in run_query(vault, lambda index: list(all_facts(index)))}
+    assert not facts["The release of Kestrel is on 3 December 2026."].is_current

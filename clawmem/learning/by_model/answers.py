@@ -293,7 +293,7 @@ def _proposition(
     subject, value = _subject(fact, piece), one_line(fact["object"])[:300] or None
     _check_speaker(piece, subject, start - piece.start, len(quote))
     predicate = None if _is_reported_of_user(fact, piece) else _predicate(fact["predicate"], catalog)
-    first, last = _validity(fact, quote, piece, category, catalog, predicate)
+    first, last = _validity(fact, quote, piece, category, catalog, predicate, _moves_day(fact, task, number))
     found = Proposition(
         statement=words,
         event_id=piece.event.id,
@@ -400,18 +400,34 @@ def _said(piece: EventPiece) -> date:
 
 
 def _validity(
-    fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str, catalog: Catalog, predicate: str | None
+    fact: Mapping[str, Any],
+    quote: str,
+    piece: EventPiece,
+    category: str,
+    catalog: Catalog,
+    predicate: str | None,
+    moved: bool,
 ) -> tuple[str | None, str | None]:
-    """Return from when and until when the fact is true. A day that comes again is neither its start nor its end."""
+    """Return from when and until when the fact is true. A day that comes again is neither its start nor its end, and a
+    day that was `moved` is what the fact says."""
     again = predicate == _BIRTHDAY or recurs(fact["statement"]) or recurs(quote)
     if again and not fact["ended"] and "/" not in (fact["when"] or ""):
         return _stated_start(quote, piece), None
     entry = catalog.predicates.get(predicate or "")
-    if category in PLANS or (entry is not None and entry.value == "date" and not fact["ended"]):
+    if moved or category in PLANS or (entry is not None and entry.value == "date" and not fact["ended"]):
         return None, None if fact["ended"] else _last_day(fact, quote, piece)
     first, last = _first_day(fact, quote, piece, category), _span(fact["when"])[1]
     fits = last is not None and not fact["ended"] and (first is None or first <= last.isoformat())
     return first, last.isoformat() if fits and last else None
+
+
+def _moves_day(fact: Mapping[str, Any], task: ReadingTask, number: int) -> bool:
+    """Return whether a fact gives a known one that names a coming day another day: "the release slips to 10 May"."""
+    said = _said(task.shown[number])
+    replaced = {one["id"] for one in fact["changes"] if one["how"] == "replace"}
+    olds = [one.statement for one in task.known if one.target in replaced or one.label in replaced]
+    coming = (any((day.day or "") > said.isoformat() for day in find_dates(one, said, ahead=True)) for one in olds)
+    return not fact["ended"] and any(coming) and bool(find_dates(fact["statement"], said, ahead=True))
 
 
 def _stated_start(quote: str, piece: EventPiece) -> str | None:

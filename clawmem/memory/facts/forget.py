@@ -106,11 +106,7 @@ def plan_forgetting(
     if not one_word and len(words) < 2 and not any(one[0].isupper() or _SPECIAL.search(one) for one in words):
         words = ()
     known = (one for one in (*all_facts(work.index), *fresh) if one.fact.is_current)
-    meant = (
-        (*by_ids(work.index, ids).values(),)
-        if ids
-        else tuple(one for one in known if means(words, f"{one.fact.fact} {one.fact.object or ''}"))
-    )
+    meant = (*by_ids(work.index, ids).values(),) if ids else tuple(one for one in known if _is_meant(words, one.fact))
     meant = tuple({one.fact.id: one for one in meant if one.fact.is_current}.values())
     events = _events(work, read or work.read, request, meant, words if not ids else ())
     if not meant and not [one for many in events.values() for one in many if not request or one.id != request.id]:
@@ -167,6 +163,11 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
 def _shown(fact: Fact) -> Fact:
     kept = {key: value for key, value in (fact.metadata or {}).items() if key != "retracted"}
     return fact._replace(status=ACTIVE, metadata=kept or None)
+
+
+def _is_meant(words: Sequence[str], fact: Fact) -> bool:
+    """Return whether words name a fact as it is stated, or as it was said: "esse" is no form of "isst"."""
+    return means(words, f"{fact.fact} {fact.object or ''}") or means(words, fact.source_text or "")
 
 
 def _proposal(

@@ -138,3 +138,13 @@ def test_the_verb_shows_first(clawmem: Command) -> None:
     assert "is alice@acme.io" not in found
     assert "alice.smith@acme.io" in found
     assert clawmem("forget", "Kestrel").code == 1
+
+
+def test_the_words_in_which_it_was_said_count(clawmem: Command) -> None:
+    say(clawmem, "Ich esse kein Fleisch.", session="s1")
+    task = clawmem("learn", "pending", "--json").data
+    fact = {"e": 1, "q": "Ich esse kein Fleisch", "s": "The user isst kein Fleisch.", "c": "preference"}
+    clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "facts": [fact]}))
+    assert "isst kein Fleisch" in served(clawmem, "Fleisch")
+    assert len(say(clawmem, "Vergiss bitte, dass ich kein Fleisch esse.")) == 1
+    assert "Fleisch" not in served(clawmem, "Fleisch")
