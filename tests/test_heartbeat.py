@@ -30,7 +30,7 @@ from clawmem.model.transcripts.message import Message
 from clawmem.serving.browse import peek
 from clawmem.vault.disk import Disk
 from clawmem.vault.lock import writer_lock
-from clawmem.vault.state.heartbeat_state import STATE, read_heartbeat_state
+from clawmem.vault.state.heartbeat_state import LOG, MOST_LOG_BYTES, STATE, read_heartbeat_state
 from clawmem.vault.state.journal import FOLDING, record_access
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -233,6 +233,13 @@ def test_another_version_of_the_program_does_everything_once(vault: Vault, calle
     state.write_text(json.dumps({**json.loads(state.read_text()), "made": "0.0.1"}))
     assert run_heartbeat(vault, caller).of("learn") is not None
     assert run_heartbeat(vault, caller).of("learn") is None
+
+
+def test_a_heartbeat_cuts_the_log_that_grew_too_long(vault: Vault, caller: Caller) -> None:
+    log = vault.state / LOG
+    log.write_bytes(b"one line\n" * (MOST_LOG_BYTES // 8))
+    run_heartbeat(vault, caller)
+    assert log.stat().st_size < MOST_LOG_BYTES
 
 
 def test_the_acts_commit_in_their_order(vault: Vault, caller: Caller) -> None:
