@@ -233,3 +233,9 @@ def test_a_page_is_kept_whole_or_says_what_is_left_out(vault: Vault, clawmem: Co
     (page,) = (tmp_path / "adr").iterdir()
     for line in ("Hosts differ.", "* Speed", "* Good, because it is portable", 'decision-makers: "Ann, Bob"'):
         assert f"{line}\n" in page.read_text()
+
+
+def test_what_is_for_a_team_names_no_project() -> None:
+    scope = WorkScope("build", "github.com/ada/boat")
+    assert scope.values() == {"scope": "project", "workflow": "build", "project": "github.com/ada/boat"}
+    assert scope.values("team") == {"scope": "team", "workflow": "build"}
