@@ -11,7 +11,7 @@ from clawmem.errors import Unreadable
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.seals import event_seal, note_seal
 from clawmem.index.tables.store import Index
-from clawmem.model.pages.daily import day_and_agent, note_lines, written_lines
+from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, parse_events
 from clawmem.model.records.layout import WIKI, agent_of
 from clawmem.model.search.event_ranking import is_question
@@ -143,4 +143,4 @@ def page_lines(path: str, data: bytes | None) -> list[str]:
     text = (data or b"").decode(errors="replace")
     if path.startswith(f"{WIKI}/"):
         return list(written_lines(text))
-    return [line.text for line in note_lines(text)]
+    return [line.text for line in note_lines(text) if line.text != MEMORY_TEMPLATE]

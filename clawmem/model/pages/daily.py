@@ -38,6 +38,10 @@ def with_line(page: str, day: str, line: str) -> str:
     return start + ("" if start.endswith("\n") else "\n") + line + "\n"
 
 
+# What MEMORY.md of a new vault says: nobody's memory.
+MEMORY_TEMPLATE = "What matters most, in a few lines: the first thing an agent reads. You may write here too."
+
+
 def note_lines(page: str) -> tuple[NoteLine, ...]:
     """Return the notes of a page, without headings, comments and the part that clawmem generated."""
     lines = []

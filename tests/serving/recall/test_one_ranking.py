@@ -386,3 +386,10 @@ def test_what_holds_of_somebody_else_is_no_answer(vault: Vault, caller: Caller) 
     linked = ask(vault, caller, "Who is the sister of Henrik's sister?", least=LEAST_SCORE)
     assert "Lotte's sister plays the cello." in [text(one) for one in linked.ranking]
     assert not any(one.hit.only_named for one in linked.ranking if "Lotte" in text(one))
+
+
+def test_what_a_new_vault_says_by_itself_is_no_memory(clawmem: Callable[..., Any]) -> None:
+    asked = "What matters most, in a few lines: the first thing an agent reads?"
+    assert clawmem("recall", asked, "--all").out == ""
+    clawmem("note", "The first thing an agent reads is the map of the harbour")
+    assert "harbour" in clawmem("recall", asked).out
