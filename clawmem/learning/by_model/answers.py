@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -46,6 +46,12 @@ _DEFAULTS: Mapping[str, Any] = {
     "confidence": 0.8, "importance": 0.5, "when": None, "ended": False, "changes": (), "about": None,
     "valid_from": None, "former": None, "relation_phrase": "",
 }  # fmt: skip
+# A plan that begins on a day does not end with it.
+_BEGINS = re.compile(
+    r"\b(?:ab|from|starting|as of|à partir d[eu]|a partir del?|desde)(?: dem| the| el| le)? (?:\d|[^\W\d_]+ \d)",
+    re.IGNORECASE,
+)
+_SLIP = timedelta(days=7)
 _USER = re.compile(r"\b(?:users?|nutzer(?:s|in)?|benutzer(?:s|in)?)\b", re.IGNORECASE)
 _TEXTS = ("event", "quote", "statement", "subject", "predicate", "object", "category", "relation_phrase")
 _NEW_PLACE = re.compile(rf"(?P<kind>{'|'.join(KINDS)}):\s*(?P<title>\S.*)", re.DOTALL)
@@ -443,14 +449,20 @@ def _span(when: str | None) -> tuple[date | None, date | None]:
 
 
 def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) -> str | None:
-    """Return the day the fact became true, or ended: what the rules find in the quote, else the model's date."""
+    """Return the day the fact became true, or ended: what the rules find in the quote, else the model's date.
+
+    A month, a date or a weekday of the quote that is far from the model's date is that of something else: "it failed in
+    October, so we use the new one from now on"."""
     said = _said(piece)
     dates = [one for one in find_dates(quote, said) if fact["when"] or not is_bare_weekday(quote, one)]
     found = start_day(dates, category, said)
-    if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["when"]):
-        return found or said.isoformat()
     first, last = _span(fact["when"])
     day = (last or first) if fact["ended"] else first
+    counted = any(one.since or (one.relative and not is_bare_weekday(quote, one)) for one in dates)
+    if found and day and not counted and abs(date.fromisoformat(found) - day) > _SLIP:
+        found = None
+    if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["when"]):
+        return found or said.isoformat()
     if day is None:
         return None
     if day > said and any(one["how"] == "replace" for one in fact["changes"]):
@@ -465,6 +477,8 @@ def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | N
     said = _said(piece)
     named = last_coming_day(find_dates(quote, said, ahead=True), said)
     first, last = _span(fact["when"])
+    if not last and _BEGINS.search(quote):
+        return None
     day = last or first
     return named or (day.isoformat() if day and day >= said else None)
 

@@ -46,7 +46,11 @@ _PATTERN = re.compile(
     r"(?P<near>the day before yesterday|the day after tomorrow|yesterday|today|tonight|tomorrow|last night|"
     r"this (?:morning|afternoon|evening)|earlier today|recently|the other day|not (?:too |so |that )?long ago|"
     r"a (?:short )?while (?:ago|back))(?: (?:morning|afternoon|evening|night))?"
-    r"|(?:about |around |like |over )?" + _COUNT.format("ago") + " " + _UNIT.format("ago_unit") + r" (?:ago|back)\b"
+    r"|(?<!half )(?:about |around |like |over )?"
+    + _COUNT.format("ago")
+    + " "
+    + _UNIT.format("ago_unit")
+    + r" (?:ago|back)\b"
     r"|in (?:about |around )?" + _COUNT.format("ahead") + " " + _UNIT.format("ahead_unit") + r"(?:'s? time)?\b"
     r"|(?:(?:over|during|in|for|on|by|until|since|around) )?(?:the |early |late )?"
     r"(?P<which>last|past|this past|this coming|coming|this|next|upcoming) " + _SPAN + r"\b"

@@ -276,6 +276,24 @@ def test_dates_are_read_from_the_quote_before_the_model_is_believed() -> None:
     assert only({**works, "ended": True, "valid_from": None}, of=told).valid_from == "2026-11-02"
 
 
+def test_a_day_in_the_quote_may_be_that_of_something_else() -> None:
+    quote = "One of them got solved anew in October. Every rule runs in an image from now on"
+    images = fact("e1", quote, "Every rule runs in an image.", valid_from="2026-11-02")
+    assert only(images, of=event(quote)).valid_from == "2026-11-02"
+    quote = "They complain up to half a year back, so rows stay for 180 days"
+    rows = fact("e1", quote, "Rows stay for 180 days, because they complain up to half a year back.")
+    assert only(rows, of=event(quote)).valid_from is None
+
+
+def test_a_plan_does_not_end_on_the_day_with_which_it_begins() -> None:
+    quote = "Cem wechselt ab Dezember 2026 zum Team Lager"
+    plan = fact("e1", quote, "Cem wechselt ab Dezember 2026 zum Team Lager.", category="plan", when="2026-12-01")
+    assert only(plan, of=event(quote)).valid_to is None
+    quote = "The review is on 1 December 2026"
+    review = fact("e1", quote, "The review is on 1 December 2026.", category="plan", when="2026-12-01")
+    assert only(review, of=event(quote)).valid_to == "2026-12-01"
+
+
 def test_an_assistant_only_promises_and_recommends() -> None:
     told = event("I'll send you the draft on Monday. Paris is the capital of France.", "assistant")
     promise = fact("e1", "I'll send you the draft", "The assistant promised to send the draft.", category="commitment")

@@ -106,7 +106,7 @@ def two_people(vault: Vault, caller: Caller) -> Vault:
 def test_two_people_of_one_name_do_not_replace_each_others_facts(two_people: Vault, caller: Caller) -> None:
     assert {(FIRST, "Jo lives in Oslo."), (SECOND, "Jo (known to Tess) lives in Rome.")} <= known(two_people)
     assert read_proposals(two_people, two_people.read).proposals == ()
-    assert doctor(two_people, caller).problems == ()
+    assert [problem for problem in doctor(two_people, caller).problems if problem.check != "learning"] == []
     # Both are found, in later rounds too.
     talk(two_people, caller, "c.jsonl", 3, ("Tess", "I like tea."), ("Jo", "I live in Turin."))
     talk(two_people, caller, "d.jsonl", 4, ("Mia", "I like tea."), ("Jo", "I live in Bergen."))
