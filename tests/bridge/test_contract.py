@@ -68,6 +68,7 @@ def test_a_line_is_accepted_if_the_schema_accepts_it(values: dict[str, Any], lef
         (line()[:-1] + b', "claim": "x"}', "Line 7 is not a line of JSON: the key 'claim' occurs twice in one object."),
         (line()[:-1] + b', "x": {"a": 1, "a": 1}}', "Line 7 is not a line of JSON: the key 'a' occurs twice in one"),
         (line(confidence=2), "Line 7: the key 'confidence' must be a number from 0 to 1."),
+        (line(confidence=True), "Line 7: the key 'confidence' must be a number from 0 to 1."),
         (line(author=None), "Line 7: the key 'author' is missing."),
         (line(claim="  "), "Line 7: the key 'claim' is empty."),
         (line(timestamp="yesterday"), "Line 7: the key 'timestamp' is not a time such as 2026-11-21T09:30:00Z."),
