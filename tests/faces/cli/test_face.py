@@ -227,6 +227,7 @@ def test_with_json_nothing_is_asked_at_a_terminal_either(
 ) -> None:
     clawmem("remember", "Jane sails.")
     with at_terminal(["redact", "--pattern", "Jane sails.", "--json"], vault_root, environment) as terminal:
+        terminal.press("n\n")
         assert terminal.ended() == REFUSED, terminal.shown
         assert "needs a confirmation" in terminal.shown and "Rewrite history?" not in terminal.shown
     assert kept(clawmem) == ["Jane sails."]
