@@ -24,7 +24,7 @@ from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, re
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import Change
+from clawmem.model.records.change import Change, subject_line
 from clawmem.model.records.entity import items_path, title_in
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.commit.secret_gate import allowed
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 BATCH_SIZE, BATCH_BYTES = 2000, 32 << 20
 MAX_NOTICES = 20
+
+
+# Subjects of facts that have a verb of their own.
+_OWN_VERB = {"lesson": "lesson", "decision": "decision"}
 
 
 class RememberedFact(NamedTuple):
@@ -213,6 +217,8 @@ class FactPlanner:
         batch.put(fact)
         writes[items_path(entity)] = batch.render()
         change = fact_change(work.caller, "remember", entity, fact.fact, writes, [fact])
+        if fact.category in _OWN_VERB:
+            change = change._replace(subject=subject_line(_OWN_VERB[fact.category], entity, fact.fact))
         if not rivals:
             return RememberedFact(fact, entity, "added"), change
         return self._in_conflict(change, PlacedFact(fact, entity), rivals)
@@ -306,18 +312,23 @@ class FactPlanner:
         self.conflicts.append(ValueConflict(new.fact, tuple(one.fact for one in rivals), found))
         against = "; ".join(f"{one.fact.id} ({one.fact.fact})" for one in others)
         self.notices.append(f"{winner.fact.id} wins against {against}: {found.why}")
+        olds = " / ".join(one.fact.fact for one in others)
+        words = (
+            f"{new.fact.fact} (was: {olds})" if winner is new else f"{new.fact.fact} (not: {winner.fact.fact} stays)"
+        )
         settled = fact_change(
             self._work.caller,
             "remember",
             new.entity,
-            f"{new.fact.fact} ({winner.fact.id} wins by {found.strategy})",
+            words,
             writes,
             [one.fact for one in changed],
             entities=[one.entity for one in changed],
             supersedes=[one.id for one in done.closed if one.superseded_by],
         )
         fact = next(one.fact for one in changed if one.fact.id == new.fact.id)
-        settled = settled._replace(trailers=(*settled.trailers, ("Strategy", found.strategy)))
+        subject = subject_line("supersede" if winner is new else "remember", new.entity, words)
+        settled = settled._replace(subject=subject, trailers=(*settled.trailers, ("Strategy", found.strategy)))
         settled = with_closed_questions(self._work, settled, winner.fact, [one.fact.id for one in others], found)
         return RememberedFact(fact, new.entity, "added"), settled
 

@@ -28,11 +28,15 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle.reinforce import joint_confidence
 from clawmem.model.lifecycle.succession import ending_later, replaced_object, stays_current, superseded
+from clawmem.model.pages.tokens import shorten
 from clawmem.model.proposals.proposal import MERGE, RETRACT, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
+
+# So many characters of each of two linked facts leave room for the reason.
+_IN_SUBJECT = 45
 
 
 class ReviseResult(NamedTuple):
@@ -211,10 +215,14 @@ def link(
         current = next(one for one in facts if one.id == placed.fact.id)
         kept = tuple(one for one in current.links if not (one.type == kind and one.to in (former, other)))
         linked = _with_link(current._replace(links=kept), FactLink(kind, other, reason, stamp(caller.now)))
-        words = f"{linked.id} {kind} {other}" + (f", not {former}" if former else "")
+        stands = find_fact(work.index, other).fact.fact
+        words = f"{shorten(linked.fact, _IN_SUBJECT)} {kind} {shorten(stands, _IN_SUBJECT)}" + (
+            f", not {former}" if former else ""
+        )
         words += f" (because: {reason})" if reason else ""
         writes = items_write(placed.entity, with_fact(facts, linked))
         change = fact_change(caller, "link", placed.entity, words, writes, [linked])
+        change = change._replace(body=f"{linked.id} {kind} {other}")
         asked = _contradiction(work, PlacedFact(linked, placed.entity), other) if kind == "contradicts" else None
         commits = work.commit([with_question(change, asked) if asked else change])
         marked = {one.fact.id: one.fact for one in work.marked}
