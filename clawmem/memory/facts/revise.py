@@ -216,13 +216,11 @@ def link(
         kept = tuple(one for one in current.links if not (one.type == kind and one.to in (former, other)))
         linked = _with_link(current._replace(links=kept), FactLink(kind, other, reason, stamp(caller.now)))
         stands = find_fact(work.index, other).fact.fact
-        words = f"{shorten(linked.fact, _IN_SUBJECT)} {kind} {shorten(stands, _IN_SUBJECT)}" + (
-            f", not {former}" if former else ""
-        )
-        words += f" (because: {reason})" if reason else ""
+        why = (f", not {former}" if former else "") + (f" (because: {reason})" if reason else "")
+        words = f"{shorten(linked.fact, _IN_SUBJECT)} {kind} {shorten(stands, _IN_SUBJECT)}{why}"
         writes = items_write(placed.entity, with_fact(facts, linked))
         change = fact_change(caller, "link", placed.entity, words, writes, [linked])
-        change = change._replace(body=f"{linked.id} {kind} {other}")
+        change = change._replace(body=f"{linked.id} {kind} {other}{why}")
         asked = _contradiction(work, PlacedFact(linked, placed.entity), other) if kind == "contradicts" else None
         commits = work.commit([with_question(change, asked) if asked else change])
         marked = {one.fact.id: one.fact for one in work.marked}
