@@ -191,6 +191,7 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
             f"Choose one with `clawmem config set llm.preset NAME` ({', '.join(PRESETS)}), or set llm.command.",
         )
     given = scrubbed_environment(environment, [*variables, *([model.key_name] if model.key_name else [])])
+    given.update(PRESETS[program].settings if harness else {})
     name = f"{program}/{chosen}" if chosen else program
     return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), given), harness=harness)
 

@@ -29,7 +29,8 @@ class CommandPreset(NamedTuple):
 
     `efforts` maps the efforts of `llm.effort` to those of the program. `variables` are the environment variables
     with which people move its configuration and log in with its vendor. `needs_model` says that it has no default
-    model. A preset of a `harness` reads the sessions that were held with it, and those of none.
+    model. A preset of a `harness` reads the sessions that were held with it, and those of none. `settings` are
+    environment variables that the program gets in any case.
     """
 
     words: tuple[str, ...]
@@ -40,6 +41,7 @@ class CommandPreset(NamedTuple):
     variables: tuple[str, ...] = ()
     needs_model: bool = False
     harness: str = ""
+    settings: Mapping[str, str] = {}
 
     def command(self, model: str, effort: str) -> tuple[str, ...]:
         """Return the words that run this model with this effort; empty: the program's own default."""
@@ -92,6 +94,27 @@ PRESETS: Mapping[str, CommandPreset] = {
             "GOOGLE_APPLICATION_CREDENTIALS",
         ),
         harness="gemini",
+    ),
+    "opencode": CommandPreset(
+        ("opencode", "run", "--agent", "clawmem-reader", "--title", "clawmem"),
+        ("--model", MODEL_PLACE),
+        variables=(
+            "OPENCODE_CONFIG",
+            "OPENCODE_CONFIG_DIR",
+            "OPENCODE_API_KEY",
+            "OPENCODE_AUTH_CONTENT",
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "OPENROUTER_API_KEY",
+            "GEMINI_API_KEY",
+        ),
+        harness="opencode",
+        settings={
+            "OPENCODE_DB": ":memory:",
+            "OPENCODE_PURE": "1",
+            "OPENCODE_CONFIG_CONTENT": '{"agent": {"clawmem-reader": {"mode": "primary", "permission": {"*": "deny"},'
+            ' "prompt": "Answer with the JSON document only."}}}',
+        },
     ),
     "llm": CommandPreset(
         ("llm", "prompt", "--no-stream", "--no-log"), ("--model", MODEL_PLACE), variables=("LLM_USER_PATH",)

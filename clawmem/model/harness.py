@@ -31,8 +31,9 @@ _HARNESSES: dict[str, dict[str, str]] = {
     "codex": _CLAUDE,
     "gemini": {"SessionStart": START, "BeforeAgent": PROMPT, "PreCompress": COMPACT, "SessionEnd": END},
     "cursor": {"sessionStart": START, "beforeSubmitPrompt": PROMPT, "preCompact": COMPACT, "sessionEnd": END},
-    "opencode": {},
-    "openclaw": {"session_start": START, "before_prompt_build": PROMPT},
+    # Names of the plugins that `clawmem setup` writes.
+    "opencode": {"session_start": START, "chat_message": PROMPT, "session_end": END},
+    "openclaw": {"session_start": START, "before_prompt_build": PROMPT, "session_end": END},
 }
 HARNESSES = tuple(_HARNESSES)
 TRANSCRIPTS = {
@@ -40,8 +41,8 @@ TRANSCRIPTS = {
     "openclaw": ("openclaw", "openclaw-trajectory"),
 }
 """The formats in which a harness writes down its conversations."""
-HANDED_IN = {"openclaw": "openclaw-trajectory"}
-"""The formats of conversations that a harness hands in by `clawmem ingest`, because it has no event for their end."""
+HANDED_IN = {"openclaw": "openclaw-trajectory", "opencode": "opencode"}
+"""The formats of conversations that a harness hands in by `clawmem ingest` after each turn: it writes no transcript."""
 PLAIN = {one: one for one in (START, PROMPT, COMPACT, END)}
 """The names of events for a program of one's own; its hooks print plain text."""
 
@@ -88,8 +89,8 @@ def read_call(data: bytes) -> HookCall:
 
 def printed(harness: str, event: str, text: str) -> str:
     """Return what a hook prints so that the harness gives the text to its model."""
-    # The plugin that OpenClaw loads reads plain text.
-    if event in PLAIN or harness not in _HARNESSES or harness == "openclaw" or not text:
+    # The plugins that OpenClaw and OpenCode load read plain text.
+    if event in PLAIN or harness not in _HARNESSES or harness in HANDED_IN or not text:
         return text
     if harness == "cursor":
         # The client takes the context of a prompt, too, only beside the word that the prompt goes on.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.model.harness import native_events
+from clawmem.model.harness import HANDED_IN, native_events
 from clawmem.setup.jsonc import Broken, value_at
 from clawmem.setup.texts import (
     ALLOWED_TOOLS,
@@ -17,6 +17,7 @@ from clawmem.setup.texts import (
     SKILL_NAME,
     markdown_command,
     openclaw_plugin,
+    opencode_plugin,
     toml_command,
 )
 
@@ -184,12 +185,13 @@ def _opencode(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
     server = {"type": "local", "command": list(command("mcp", "--agent", "opencode")), "enabled": True}
     with_comments = folder / "opencode.jsonc"
     config = with_comments if with_comments.exists() else folder / "opencode.json"
-    note = "OpenCode keeps its sessions in a database: `opencode export ID | clawmem ingest -` adds one."
+    plugin = OwnFile(folder / "plugin" / f"{SERVER}.js", opencode_plugin(_plugin_commands(command, "opencode")))
+    note = "OpenCode keeps its sessions in a database: `opencode export ID | clawmem ingest -` adds an earlier one."
     # Without a rule, every tool is allowed; the last rule that fits a tool decides.
     rules = _value_in(config, ("permission",))
     rule = (Entry(config, ("permission", f"{SERVER}_*"), "allow"),) if isinstance(rules, dict) else ()
     refused = isinstance(rules, str) and rules != "allow"
-    steps = (Entry(config, ("mcp", SERVER), server), *rule, *_commands(folder / "command"))
+    steps = (Entry(config, ("mcp", SERVER), server), *rule, plugin, *_commands(folder / "command"))
     return Wiring("opencode", folder, steps, (note,), () if refused else ALLOWED_TOOLS)
 
 
@@ -219,12 +221,7 @@ def _openclaw(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
     config = folder / "openclaw.json"
     server = command("mcp", "--agent", "openclaw")
     allow = ("plugins", "allow")
-    start, prompt = (command("hook", event, "--harness", "openclaw") for event in native_events("openclaw"))
-    plugin = openclaw_plugin(
-        start,
-        prompt,
-        command("ingest", "-", "--format", "openclaw-trajectory", "--source", "openclaw", "--agent", "openclaw"),
-    )
+    plugin = openclaw_plugin(_plugin_commands(command, "openclaw"))
     steps = (
         Entry(config, ("mcp", "servers", SERVER), _server(server)),
         Entry(config, ("plugins", "entries", SERVER), {"enabled": True, "hooks": {"allowConversationAccess": True}}),
@@ -234,6 +231,13 @@ def _openclaw(home: Path, environment: Mapping[str, str], command: Any) -> Wirin
         OwnFile(folder / "workspace" / "skills" / SKILL_NAME / "SKILL.md", SKILL),
     )
     return Wiring("openclaw", folder, steps, _OPENCLAW_NOTES)
+
+
+def _plugin_commands(command: Any, harness: str) -> dict[str, Sequence[str]]:
+    """The commands of a plugin: those of its three events, and the one that takes in a turn."""
+    hooks = [command("hook", event, "--harness", harness) for event in native_events(harness)]
+    ingest = command("ingest", "-", "--format", HANDED_IN[harness], "--source", harness, "--agent", harness)
+    return {**dict(zip(("start", "prompt", "end"), hooks, strict=True)), "ingest": ingest}
 
 
 def _has_list(config: Path, keys: tuple[str, ...]) -> bool:

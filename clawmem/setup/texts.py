@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 SKILL_NAME = "clawmem"
 ALLOWED_TOOLS = (
@@ -87,13 +87,18 @@ def toml_command(name: str) -> str:
 
 _PLUGIN = """\
 // Written by `clawmem setup openclaw`: gives the agent what clawmem knows, and hands each turn to clawmem.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { homedir } from "node:os";
 
 const START = {start};
 const PROMPT = {prompt};
 const INGEST = {ingest};
+const END = {end};
 const LIMIT = 5000;
+// After a minute without a turn, or when the program ends, a model may read what was said.
+const QUIET = 60000;
+let quiet;
+let ended = "";
 const SPOKEN = { user: "user.message", assistant: "assistant.message", toolResult: "tool.result" };
 
 function run(command, input) {
@@ -107,6 +112,11 @@ function run(command, input) {
     program.stdin.on("error", () => undefined);
     program.stdin.end(input);
   });
+}
+
+function end() {
+  if (ended) spawnSync(END[0], END.slice(1), { input: ended, cwd: homedir(), timeout: LIMIT });
+  ended = "";
 }
 
 async function give(event, context) {
@@ -130,6 +140,10 @@ async function take(event, context) {
       data: { message },
     }));
   if (lines.length) await run(INGEST, lines.join("\\n") + "\\n");
+  ended = JSON.stringify({ session_id: context.sessionId, cwd: homedir() });
+  clearTimeout(quiet);
+  quiet = setTimeout(end, QUIET);
+  quiet.unref();
 }
 
 export default {
@@ -139,18 +153,76 @@ export default {
   register(api) {
     api.on("before_prompt_build", give);
     api.on("agent_end", take);
+    process.once("exit", end);
   },
 };
 """
 
 
-def openclaw_plugin(start: Sequence[str], prompt: Sequence[str], ingest: Sequence[str]) -> dict[str, str]:
-    """Return the files of a plugin for OpenClaw, by name. It runs three commands of clawmem: at the begin of a session,
-    at each prompt, and after each turn."""
-    about = "Long-term memory of this user and their projects."
-    code = _PLUGIN
-    for name, command in (("start", start), ("prompt", prompt), ("ingest", ingest)):
+_OPENCODE = """\
+// Written by `clawmem setup opencode`: gives the agent what clawmem knows, and hands each turn to clawmem.
+import { spawn, spawnSync } from "node:child_process";
+
+const START = {start};
+const PROMPT = {prompt};
+const INGEST = {ingest};
+const END = {end};
+const LIMIT = 5000;
+
+const run = ([program, ...words], input) =>
+  (spawnSync(program, words, { input, timeout: LIMIT, encoding: "utf8" }).stdout ?? "").trim();
+const words = (parts) => parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text);
+
+export const Clawmem = async ({ client, directory }) => {
+  const given = new Map();
+  const left = new Map();
+  const call = (id, prompt) => JSON.stringify({ session_id: id, cwd: directory, prompt });
+  process.on("exit", () => {
+    left.forEach((turns) => run(INGEST, turns));
+    given.forEach((_, id) => run(END, call(id)));
+  });
+  return {
+    "chat.message": async ({ sessionID: id }, { parts }) => {
+      const before = given.get(id)?.[0] ?? run(START, call(id));
+      given.set(id, [before, run(PROMPT, call(id, words(parts).join("\\n")))]);
+    },
+    "experimental.chat.system.transform": async ({ sessionID: id }, output) => {
+      output.system.push(...(given.get(id) ?? []).filter(Boolean));
+    },
+    event: async ({ event }) => {
+      const id = event.properties?.sessionID;
+      if (event.type !== "session.idle" || !given.has(id)) return;
+      const path = { id };
+      const [info, messages] = await Promise.all([client.session.get({ path }), client.session.messages({ path })]);
+      const turns = JSON.stringify({ info: info.data, messages: messages.data });
+      left.set(id, turns);
+      const program = spawn(INGEST[0], INGEST.slice(1), { stdio: ["pipe", "ignore", "ignore"], timeout: LIMIT });
+      program.on("close", () => left.get(id) === turns && left.delete(id));
+      program.on("error", () => undefined);
+      program.stdin.on("error", () => undefined);
+      program.stdin.end(turns);
+    },
+  };
+};
+"""
+
+
+def opencode_plugin(commands: Mapping[str, Sequence[str]]) -> str:
+    """Return the plugin for OpenCode, with the commands `start`, `prompt`, `ingest` and `end`."""
+    return _with_commands(_OPENCODE, commands)
+
+
+def _with_commands(code: str, commands: Mapping[str, Sequence[str]]) -> str:
+    for name, command in commands.items():
         code = code.replace(f"{{{name}}}", json.dumps(list(command)))
+    return code
+
+
+def openclaw_plugin(commands: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the files of a plugin for OpenClaw, by name. It runs four commands of clawmem: `start` when a session
+    begins, `prompt`, `ingest` after each turn, and `end` when no turn follows."""
+    about = "Long-term memory of this user and their projects."
+    code = _with_commands(_PLUGIN, commands)
     manifest = {
         "id": "clawmem", "name": "clawmem", "description": about, "activation": {"onStartup": True},
         "configSchema": {"type": "object", "additionalProperties": False},

@@ -170,6 +170,8 @@ def _openai(api: ModelApi, body: dict[str, Any]) -> bytes:
     return _events([
         ("response.created", {"response": {"id": "r1"}}),
         ("response.output_item.added", {"output_index": 0, "item": item}),
+        *(("response.output_text.delta", {"item_id": "m1", "output_index": 0, "delta": part["text"]})
+          for part in item.get("content", [])),
         ("response.output_item.done", {"output_index": 0, "item": item}),
         ("response.completed", {"response": {"id": "r1", "usage": usage}}),
     ])  # fmt: skip

@@ -18,6 +18,7 @@ from clawmem.model.harness import (
     COMPACT,
     DELEGATED,
     END,
+    HANDED_IN,
     HARNESSES,
     PROMPT,
     RETURNED,
@@ -164,9 +165,9 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
     known = (read_session(vault, given.session) if given.session else None) or HookSession()
     if meaning == COMPACT and given.session:
         write_session(vault, given.session, known._replace(shown=(), compacted=True))
-    if not given.transcript:
+    if not given.transcript and not (meaning == END and harness in HANDED_IN):
         return "the harness named no transcript"
-    path = Path(given.transcript).expanduser()
+    path = given.transcript and Path(given.transcript).expanduser()
     project, caller = _project(call, vault, given), _caller(call, harness, given)
     reader = caller._replace(unattended=not _is_typed(call))
 
@@ -174,7 +175,8 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
         from clawmem.faces.verbs.ingest import ingest_transcript
 
         try:
-            taken_in = _taken_in(partial(ingest_transcript, vault, path, harness, project, reader))
+            read = partial(ingest_transcript, vault, path, harness, project, reader) if path else None
+            taken_in = _taken_in(read) if read else "handed in after each turn"
         finally:
             if meaning == END and given.session:
                 from clawmem.work.sessions.unattended import end_unattended
