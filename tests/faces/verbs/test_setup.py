@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ import clawmem as clawmem_package
 from clawmem.setup.harnesses import HARNESSES
 from clawmem.setup.texts import SHELLS
 from tests.conftest import Command, Result
+from tests.waiting import wait_until
 
 OTHERS = """\
 {
@@ -495,3 +497,55 @@ def test_a_session_is_read_by_its_own_vendor_only(clawmem: Command, tmp_path: Pa
     assert not asked.exists(), "what was said to Codex is not shown to Claude Code"
     assert "Lisbon" in clawmem("learn", "pending", "--agent", "codex", env=env).out
     assert clawmem("learn", "pending", "--agent", "claude-code", env=env).out.strip() == ""
+
+
+BAD = {
+    "killed": "os.path.exists({pid!r}) and sys.exit(1); open({pid!r}, 'w').write(str(os.getpid())); time.sleep(600)",
+    "unauthorised": "sys.exit('Invalid API key. Please run /login')",
+    "babbling": "print('I cannot read this.')",
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_a_reader_that_fails_holds_nobody_up_and_loses_nothing(
+    fault: str, clawmem: Command, tmp_path: Path, vault_root: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    (tmp_path / "bin").mkdir()
+    pid, program = tmp_path / "pid", tmp_path / "bin/claude"
+    program.write_text(f"#!{sys.executable}\nimport os, sys, time\n{BAD[fault].format(pid=str(pid))}\n")
+    program.chmod(0o755)
+    for key, value in (("llm.preset", "claude"), ("llm.model", "command")):
+        assert clawmem("config", "set", key, value, env=env).code == 0
+
+    def end(session: str, text: str) -> None:
+        line = {"type": "user", "uuid": session, "sessionId": session, "timestamp": "2026-03-02T10:00:00Z",
+                "message": {"role": "user", "content": text}}  # fmt: skip
+        (tmp_path / f"{session}.jsonl").write_text(json.dumps(line) + "\n")
+        call = {"session_id": session, "cwd": str(tmp_path), "transcript_path": str(tmp_path / f"{session}.jsonl")}
+        done = clawmem("hook", "SessionEnd", "--harness", "claude-code", given=json.dumps(call), env=env)
+        assert (done.code, done.err) == (0, "")
+
+    def reading() -> dict[str, str]:
+        marks = {mark["event"]: mark for mark in clawmem("status", "--json", env=env).data["hooks"]}
+        return marks.get("reading", {"outcome": ""})
+
+    def unread() -> int:
+        return int(clawmem("status", "--json", env=env).data["learning"]["reading"]["unread"])
+
+    # Two sessions end at once; the hook of each has returned before the program answers.
+    end("s1", "I live in Lisbon, by the sea.")
+    end("s2", "The weather is fine.")
+    if fault == "killed":
+        assert wait_until(lambda: pid.exists() and pid.read_text().isdigit())
+        assert reading()["outcome"] == "", "both hooks ended while the program still reads"
+        assert wait_until(lambda: unread() == 2)
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+    assert wait_until(lambda: reading()["outcome"] in ("failed", "done"))
+    assert wait_until(lambda: unread() == 2), "the messages wait"
+    assert clawmem("list", env=env).out.strip() == ""
+
+    reader(tmp_path, vault_root)
+    assert clawmem("heartbeat", "--only", "learn", env=env).code == 0
+    assert "The user lives in Lisbon." in clawmem("list", env=env).out
+    assert unread() == 0
