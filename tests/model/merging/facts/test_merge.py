@@ -41,8 +41,8 @@ def test_a_policy_closes_the_other_wording(policy: str, words: str) -> None:
 
 def test_a_fact_that_both_sides_moved_is_at_one_place_for_both() -> None:
     here, there = ("life/projects/boat/items.json", "life/projects/yawl/items.json")
-    for sides in ((here, there), (there, here)):
-        found = merge_facts({PATH: (BASE,)}, *({path: (BASE,)} for path in sides))
+    for left, right in ((here, there), (there, here)):
+        found = merge_facts({PATH: (BASE,)}, {left: (BASE,)}, {right: (BASE,)})
         assert {path: facts for path, facts in found.shelves.items() if facts} == {there: (BASE,)}
 
 
