@@ -36,8 +36,8 @@ SHELLS = {
     "openclaw": {"OPENCLAW_SHELL": "exec"},
 }
 OF_PERSONS = {
-    "claim confirm", "config trust", "dashboard", "evaluate allow", "forget", "hub init", "hub org", "hub user", "hub vault",
-    "lesson accept", "org connect", "org disconnect", "org review", "redact", "review decide", "review delegate",
+    "claim confirm", "config trust", "dashboard", "evaluate allow", "forget", "hub init", "hub org", "hub user",
+    "hub vault", "lesson accept", "org connect", "org disconnect", "org review", "redact", "review decide", "review delegate",
     "review trust", "revoke", "workflow allow",
 }  # fmt: skip
 
