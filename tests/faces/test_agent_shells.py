@@ -37,8 +37,8 @@ SHELLS = {
 }
 OF_PERSONS = {
     "claim confirm", "config trust", "dashboard", "evaluate allow", "forget", "hub init", "hub org", "hub user",
-    "hub vault", "lesson accept", "org connect", "org disconnect", "org review", "redact", "review decide", "review delegate",
-    "review trust", "revoke", "workflow allow",
+    "hub vault", "lesson accept", "org connect", "org disconnect", "org review", "redact", "review decide",
+    "review delegate", "review trust", "revoke", "workflow allow",
 }  # fmt: skip
 
 
