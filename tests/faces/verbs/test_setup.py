@@ -442,7 +442,9 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
     clawmem("hook", "SessionEnd", "--harness", "claude-code", given=json.dumps(call).encode(),
             env={**env, "CLAWMEM_SEED": "2"})  # fmt: skip
     for _ in range(300):
-        marks = {mark["event"]: mark for mark in clawmem("status", "--json", env=env).data["hooks"]}
+        marks: dict[str, dict[str, str]] = {
+            mark["event"]: mark for mark in clawmem("status", "--json", env=env).data["hooks"]
+        }
         if "reading" in marks:
             break
         time.sleep(0.1)
@@ -527,7 +529,9 @@ def test_a_reader_that_fails_holds_nobody_up_and_loses_nothing(
         assert (done.code, done.err) == (0, "")
 
     def reading() -> dict[str, str]:
-        marks = {mark["event"]: mark for mark in clawmem("status", "--json", env=env).data["hooks"]}
+        marks: dict[str, dict[str, str]] = {
+            mark["event"]: mark for mark in clawmem("status", "--json", env=env).data["hooks"]
+        }
         return marks.get("reading", {"outcome": ""})
 
     def unread() -> int:
