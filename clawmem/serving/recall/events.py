@@ -189,7 +189,8 @@ def _heard(
         if len(heard) >= limit:
             break
     heard.sort(key=lambda one: one.event.timestamp, reverse=True)
-    return tuple(sorted(heard, key=lambda one: -one.score)[:limit])
+    # What has the words itself comes before what only stands beside them.
+    return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
 
 
 def with_verdicts(index: Index, heard: Sequence[EventHit], moment: str) -> tuple[EventHit, ...]:
