@@ -94,9 +94,9 @@ def plan_forgetting(
 ) -> Forgetting | None:
     """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before.
 
-    The facts with these `ids` are meant, or else those whose words the request names; `fresh` are facts that are not
-    stored yet. Messages that say the same are hidden, with the request. `read` reads a file of the vault. Unless
-    `one_word` is true, one common word alone names nothing.
+    The facts and messages with these `ids` are meant, or else those whose words the request names; `fresh` are facts
+    that are not stored yet. Messages that say the same are hidden, with the request. `read` reads a file of the vault.
+    Unless `one_word` is true, one common word alone names nothing.
     """
     if request and any(
         one.kind == KIND and one.source_event == request.id for one in read_proposals(work.vault).proposals
@@ -106,9 +106,12 @@ def plan_forgetting(
     if not one_word and len(words) < 2 and not any(one[0].isupper() or _SPECIAL.search(one) for one in words):
         words = ()
     known = (one for one in (*all_facts(work.index), *fresh) if one.fact.is_current)
-    meant = (*by_ids(work.index, ids).values(),) if ids else tuple(one for one in known if _is_meant(words, one.fact))
+    if ids:
+        meant = (*by_ids(work.index, ids).values(), *(one for one in known if one.fact.source_event in ids))
+    else:
+        meant = tuple(one for one in known if _is_meant(words, one.fact))
     meant = tuple({one.fact.id: one for one in meant if one.fact.is_current}.values())
-    events = _events(work, read or work.read, request, meant, words if not ids else ())
+    events = _events(work, read or work.read, request, meant, words if not ids else (), ids)
     if not meant and not [one for many in events.values() for one in many if not request or one.id != request.id]:
         return None
     identity = new_proposal_id(work.caller.entropy, taken)
@@ -192,9 +195,11 @@ def _events(
     request: Event | None,
     meant: Sequence[PlacedFact],
     words: Sequence[str],
+    ids: Collection[str],
 ) -> dict[str, list[Event]]:
-    """Return the messages to hide, by ledger path: the request, what taught the facts, and what says the same."""
-    sources = {one.fact.source_event for one in meant} | ({request.id} if request else set())
+    """Return the messages to hide, by ledger path: the request, those with these ids, what taught the facts, and what
+    says the same."""
+    sources = {one.fact.source_event for one in meant} | ({request.id} if request else set()) | set(ids)
     said = [one for one in (telling_words(one.fact.fact) for one in meant) if len(one) > 1]
     said += [tuple(words)] if words else []
 

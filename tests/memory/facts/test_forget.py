@@ -127,6 +127,25 @@ def test_a_reader_says_what_is_meant(clawmem: Command) -> None:
     assert "works in Oslo" in found
 
 
+def test_a_reader_names_a_message_of_which_nothing_was_stored(clawmem: Command) -> None:
+    texts = (
+        "The interview with Fjord Bank is on Thursday.",
+        "The cat is asleep.",
+        "What I told you of Thursday: drop it.",
+    )
+    records = [json.dumps({"role": "user", "content": text, "session": "s"}) for text in texts]
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(records))
+    task = clawmem("learn", "pending", "--json").data
+    answer = json.dumps({"task": task["id"], "facts": [], "forget": {"3": ["1"]}})
+    done = clawmem("learn", "apply", "-", given=answer)
+    assert done.code == 0, done.err
+    assert "Fjord" not in served(clawmem, "interview Fjord Bank") and "cat" in served(clawmem, "cat asleep")
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    decided = clawmem("review", "reject", waiting["id"], "--reason", "it stays")
+    assert decided.code == 0, decided.err
+    assert "Fjord" in served(clawmem, "interview Fjord Bank"), decided.out
+
+
 def test_the_verb_shows_first(clawmem: Command) -> None:
     clawmem("remember", "The mail of Alice is alice@acme.io.")
     clawmem("remember", "Alice Smith has alice.smith@acme.io.")
