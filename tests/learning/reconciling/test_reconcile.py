@@ -236,6 +236,17 @@ def test_a_named_fact_of_the_same_entity_may_be_changed_and_one_of_a_better_sour
     assert reconcile_named(by_tool, {"fact_3": OTHER}, lambda fact_id: True) is not None, "a person decides about it"
 
 
+def test_what_one_person_hands_to_another_is_replaced_where_both_are_named() -> None:
+    change = (FactChange("fact_3", "replace"),)
+    told = news("Ada", "looks_after", "the kettle", changes=change)
+    handed = told._replace(statement="Ada looks after the kettle now, in Bo's place.")
+    alone = told._replace(statement="Ada looks after the kettle now.")
+    done = reconcile_named(handed, {"fact_3": OTHER}, lambda fact_id: False)
+    assert done is not None
+    assert (done.outcome, done.targets) == (UPDATE, ("fact_3",))
+    assert reconcile_named(alone, {"fact_3": OTHER}, lambda fact_id: False) is None
+
+
 def test_a_statement_in_the_words_of_a_fact_neither_replaces_nor_ends_it() -> None:
     for how, outcome in (("replace", NOOP), ("end", None)):
         made = news("Ada", "lives_in", "Turin", changes=(FactChange("fact_1", how),))._replace(statement=TURIN.fact)
