@@ -122,7 +122,7 @@ def test_a_text_of_json_stays_one(form: str) -> None:
 
 
 def _nested(text: str, depth: int) -> object:
-    value: object = {"arguments": {"password": text, text: [text]}}
+    value: object = {"arguments": {"opening": text, text: [text]}}
     for _ in range(depth):
         value = {"result": json.dumps(value)}
     return value

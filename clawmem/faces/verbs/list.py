@@ -98,7 +98,6 @@ VERB = Command(
     {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
     (
         "clawmem list --entity areas/people/jane",
-        "clawmem list --tier hot --limit 5",
         "clawmem list --since 'last week'",
         "clawmem list --fields id,fact,valid_from",
     ),

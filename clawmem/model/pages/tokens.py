@@ -10,7 +10,6 @@ exceeds. The bound of each part is independent of its neighbours, so joined text
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -83,12 +82,16 @@ def word_counts(event: Event, count: Callable[[str], int]) -> bytes | None:
     speaker, text, rest = _event_parts(event)
     if len(text) <= _most_characters(event):
         return None
+    from array import array  # few texts are so long
+
     counts = [count(f"{speaker}{rest}"), *(count(f" {word}") for word in text.split(" "))]
     return array("H", counts).tobytes() if max(counts) < 1 << 16 else None
 
 
 def _excerpt_tokens(text: str, begin: int, end: int, counts: bytes) -> int | None:
     """Return the tokens of a line with a part of a text, or None if the part cuts a word or the counts do not fit."""
+    from array import array  # few texts are so long
+
     known = array("H", counts)
     whole_words = (not begin or text[begin - 1] == " ") and (end == len(text) or text[end] == " ")
     if not whole_words or len(known) != text.count(" ") + 2:

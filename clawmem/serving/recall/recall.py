@@ -254,7 +254,7 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
         counted = count_accesses(unfolded_accesses(vault))
         rows = time_channel(index, span, asked.wanted).scores if asked.words else None
         found = all_passing(index, asked.wanted) if rows is None else facts_in_rows(index, sorted(rows)).values()
-        for one in found:
+        for one in sorted(found, key=lambda placed: placed.fact.id):  # rows differ from clone to clone
             fact = add_accesses(one.fact, counted)
             hit = FactHit(fact, one.entity, 1.0, tier_of(fact, asked.caller.now), {"time": 1.0}, share=1.0)
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))

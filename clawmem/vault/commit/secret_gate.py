@@ -97,7 +97,7 @@ class _Gate:
     def _look_at_words(self, words: str, files: Iterable[bytes | None]) -> None:
         """What stands in a file, too, was judged there: in a subject it may be cut off, and look otherwise."""
         for match in find_secrets(words):
-            forms = _forms(words[match.start : match.end])
+            forms = _forms(words[match.start : match.end].rstrip("…"))
             if not any(form in data for data in files if data for form in forms):
                 self._meet(match, words, "What the commit would say")
 

@@ -8,7 +8,6 @@ vault that nobody accepted here, nothing counts: an archive can bring any record
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -61,6 +60,8 @@ def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:
 def disown(vault: Vault) -> None:
     """Count all present commits as another's, for a vault from elsewhere that a person accepts. What its state folder
     says of commits, authors, commands, answers and hooks goes; what belongs to the memory and its settings stays."""
+    import shutil  # few vaults are accepted in a process
+
     for path in vault.state.iterdir():
         if path.name not in _KEPT and not path.name.endswith("lock"):
             (shutil.rmtree if path.is_dir() and not path.is_symlink() else os.unlink)(path)

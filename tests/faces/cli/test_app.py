@@ -94,7 +94,7 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
         (["context", "--budget", "0"], "0 is less than 1.", "context --help"),
         (["recall", "x", "--limit", "2000"], "2000 is not between 1 and 1000.", "recall --help"),
         (["heartbeat", "--budget-cents", "a"], "'a' is not a number.", "heartbeat --help"),
-        (["undo"], "Missing argument", "Example: `clawmem undo fact_1a2b`."),
+        (["retract"], "Missing argument", "Example: `clawmem retract fact_1a2b --reason"),
         (["merge", "fact_1"], "Missing option '--into'.", "Example: `clawmem merge fact_1a2b fact_5e6f --into"),
         (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path, backlinks, export."),
         (["schema", "recal"], "There is no command 'recal'.", "Did you mean 'recall'?"),
