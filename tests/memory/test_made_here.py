@@ -142,6 +142,17 @@ def test_planted_orders_of_the_user_are_labelled_and_forged_ones_wait(two: tuple
     assert FORGED not in told(other)
 
 
+@pytest.mark.parametrize("layout", [{}, {"indent": 1}], ids=["one line", "a line for each key"])
+def test_the_layout_of_a_file_hides_nothing(two: tuple[Machine, Machine], layout: dict[str, int]) -> None:
+    one, other = two
+    plant(one, BIDDEN)
+    path = one.root / "life/areas/general/items.json"
+    path.write_text(json.dumps(json.loads(path.read_text()), **layout))  # type: ignore[arg-type]
+    one.git("-c", "user.name=Mallory", "-c", "user.email=m@example.org", "commit", "-qa", "--amend", "-m", "tidy")
+    other.git("-c", "user.name=B", "-c", "user.email=b@example.org", "pull", "-q", "--no-edit", str(one.root), "main")
+    assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
+
+
 @pytest.mark.parametrize("way", ["pull", "merge"])
 def test_plain_git_is_no_other_way_in(two: tuple[Machine, Machine], way: str) -> None:
     one, other = two

@@ -27,6 +27,7 @@ _BASELINE, _ELSEWHERE = "baseline ", "elsewhere "
 _KEPT = ("local.yaml", "access.log", "access.folding", "sessions", "pending.json", "redacting.json")
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _UNSHOWN = re.compile(r"^Binary files ", re.MULTILINE)
+_HEADS = ("a/", "b/", "/dev/null")  # after the signs of a line that names a file
 
 
 class UnacceptedCommit(NamedTuple):
@@ -155,10 +156,10 @@ def _differences(vault: Vault, commits: Sequence[str]) -> list[UnacceptedCommit]
     found = []
     for part in printed.decode(errors="replace").split("\x01")[1:]:
         name, _, body = part.partition("\n")
-        if _UNSHOWN.search(body):
+        signs = [(line[: _width(line)], line[_width(line) :]) for line in body.split("\n") if line[:1] in "+- "]
+        if _UNSHOWN.search(body) or not all(_has_one_fact(text) for _, text in signs if not text.startswith(_HEADS)):
             found.append(_compared(vault, name.strip()))
             continue
-        signs = [(line[: _width(line)], line[_width(line) :]) for line in body.split("\n") if line[:1] in "+- "]
         added = tuple(text for sign, text in signs if "+" in sign and "-" not in sign)
         removed = tuple(text for sign, text in signs if "-" in sign)
         found.append(UnacceptedCommit(name.strip(), added, removed))
@@ -166,7 +167,8 @@ def _differences(vault: Vault, commits: Sequence[str]) -> list[UnacceptedCommit]
 
 
 def _compared(vault: Vault, commit: str) -> UnacceptedCommit:
-    """Return how a commit changed lines of facts in files that git does not show: large, or said to be binary data.
+    """Return how a commit changed facts in files that git does not show, because they are large or said to be binary
+    data, or that do not have one fact on each line.
 
     A version beyond its limit has no lines, so all lines of the next smaller one count as new.
     """
@@ -181,7 +183,25 @@ def _compared(vault: Vault, commit: str) -> UnacceptedCommit:
 
 def _lines(contents: Mapping[str, bytes | None]) -> set[str]:
     read = (data for data in contents.values() if data is not None and not isinstance(data, UnreadFile))
-    return {line for data in read for line in data.decode(errors="replace").split("\n")}
+    return {line for data in read for line in _facts_of(data.decode(errors="replace"))}
+
+
+def _facts_of(text: str) -> Sequence[str]:
+    """Return the facts of a file, one on each line, however the file has them; its lines if it is no list."""
+    try:
+        records = json.loads(text)
+    except (ValueError, RecursionError):
+        return text.split("\n")
+    return [json.dumps(record, sort_keys=True) for record in records] if isinstance(records, list) else text.split("\n")
+
+
+def _has_one_fact(line: str) -> bool:
+    """Return whether a line of a file of facts has one fact, or none."""
+    text = line.strip().removesuffix(",")
+    try:
+        return text in ("", "[", "]") or isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _width(line: str) -> int:
