@@ -34,6 +34,6 @@ VERB = Command(
         Parameter("yes", "Hide what is shown.", ("--yes",), bool, False),
     ),
     {"facts": [str], "events": [str], "commit": (str, None)},
-    ("clawmem forget 'has a boat'", "clawmem forget alice@example.org --yes"),
+    ("clawmem forget 'has a boat'", "clawmem forget 'cost 100 euros' --yes"),
     person="hides facts and messages",
 )
