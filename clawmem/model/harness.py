@@ -46,6 +46,9 @@ HANDED_IN = {"openclaw": "openclaw-trajectory", "opencode": "opencode"}
 PLAIN = {one: one for one in (START, PROMPT, COMPACT, END)}
 """The names of events for a program of one's own; its hooks print plain text."""
 
+# Who asks says so before or after what is pasted: of a longer prompt, so many characters of each end are kept.
+_END_CHARACTERS = 1_000
+
 
 class HookCall(NamedTuple):
     """What a harness says when it calls a hook: its session, folder and transcript, and what the person asks."""
@@ -83,8 +86,10 @@ def read_call(data: bytes) -> HookCall:
     prompt = _text(given.get("prompt")) or ""
     if "<" in prompt:
         prompt = mask_recalled(prompt).strip()  # Gemini CLI puts what a hook gave before the words of the person
+    if len(prompt) > 2 * _END_CHARACTERS:
+        prompt = f"{prompt[:_END_CHARACTERS]}\n{prompt[-_END_CHARACTERS:]}"
     source = _text(given.get("source")) or ""
-    return HookCall(_text(session), _text(folder), _text(transcript), prompt[:2000], source)
+    return HookCall(_text(session), _text(folder), _text(transcript), prompt, source)
 
 
 def printed(harness: str, event: str, text: str) -> str:

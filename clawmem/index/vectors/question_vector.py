@@ -24,9 +24,22 @@ class _Piece(NamedTuple):
     weight: float | None
 
 
+# Facts, events and notes are searched with one question. The numbers of the vault's texts change with each fitting.
+_LAST: dict[tuple[str | None, ...], list[float] | None] = {}
+
+
 def question_vector(vectors: Vectors, question: str) -> list[float] | None:
     """Return the vector of a question, of length one, or None if no piece of its words has a vector."""
-    unseen, share = float(vectors.meta("unseen") or 1.0), float(vectors.meta("share") or 1.0)
+    key = (question, *map(vectors.meta, ("model", "unseen", "share")))
+    found = _LAST.get(key)
+    if found is None:
+        found = _computed(vectors, question, float(key[2] or 1.0), float(key[3] or 1.0))
+        _LAST.clear()
+        _LAST[key] = found
+    return found
+
+
+def _computed(vectors: Vectors, question: str, unseen: float, share: float) -> list[float] | None:
     total: list[float] = []
     for piece in _pieces_of(vectors, question):
         meaning = _meaning(piece, unseen, share)

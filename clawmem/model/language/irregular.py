@@ -33,16 +33,11 @@ _NOUNS = (
 _ENDINGS = (("", ""), ("es", ""), ("s", ""), ("ing", ""), ("ing", "e"))
 
 
-def _by_form() -> Mapping[str, tuple[str, ...]]:
-    groups = (tuple(dict.fromkeys(group)) for group in _groups(f"{_VERBS},{_NOUNS}"))
-    return {form: group for group in groups for form in group}
-
-
 def _groups(table: str) -> Iterator[tuple[str, ...]]:
     return (tuple(group.split()) for group in table.split(","))
 
 
-_BY_FORM = _by_form()
+_BY_FORM = {form: tuple(dict.fromkeys(group)) for group in _groups(f"{_VERBS},{_NOUNS}") for form in group}
 
 
 def irregular_verbs() -> Mapping[str, tuple[str, ...]]:

@@ -83,7 +83,11 @@ def answering_chain(
         seen = {*starts, *(one.n for one in chain)}
         found = _connected(on, wish, asked, starts, seen, {one.thing for one in chain})
         covers = _words_in(index, asked, [n for n, _, _ in found])
-        exact = {thing: _exact(index, asked, catalog, thing, wish) for thing in {thing for _, _, thing in found}}
+        things = {thing for _, _, thing in found}
+        # The facts with the relation that the question asks for and a thing as their subject.
+        exact = {
+            thing: predicate_channel(index, f"{asked.text} {thing}", catalog, wish.wanted).scores for thing in things
+        }
         scored = [
             ConnectedFact(n, via, thing, float(n in exact[thing]), _share(asked, covers[n] | held[via]), at_pass, True)
             for n, via, thing in found
@@ -227,11 +231,6 @@ def _named_in(text: str) -> list[str]:
     no names."""
     found = [normal(name).removesuffix("'s").removesuffix("’s") for name in _CAPITALS.findall(text)]
     return [name for name in dict.fromkeys(found) if name not in _CALENDAR and name not in STOPWORDS]
-
-
-def _exact(index: Index, asked: _Question, catalog: Catalog, thing: str, wish: ContextRequest) -> Collection[int]:
-    """Return the facts with the relation that the question asks for and the thing as their subject."""
-    return predicate_channel(index, f"{asked.text} {thing}", catalog, wish.wanted).scores.keys()
 
 
 def _rarities(index: Index, facts: Mapping[int, Fact], things: Collection[str]) -> dict[int, float]:

@@ -118,7 +118,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
         ranked = _fused(hits[-1], pieces)
-        held = _Held.of(words, _line_share)
+        held = _Held.of(words, lambda rows, n: float(-n in rows))  # the rows of lines are below 0
         strength = _strength(hits[-1], pieces, held, close)
 
         def fits(row: NoteLineRow) -> bool:
@@ -239,11 +239,6 @@ def _with_equals(ranked: FusedHits, strength: float, count: int) -> Sequence[int
     while end < min(len(order), count + _EQUALS) and round(scores[order[end]] * strength, 4) == last:
         end += 1
     return order[:end]
-
-
-def _line_share(rows: Collection[int], n: int) -> float:
-    """Return 1 if a line of a page is among the rows, which are below 0 for lines of pages."""
-    return float(-n in rows)
 
 
 def _event_share(rows: Collection[int], n: int) -> float:

@@ -183,7 +183,13 @@ def recall(
     """
     check_question(question)
     asked = RecallQuery(question, caller, wanted, limit, where, passes, least=least, near=near)
-    result = run_query(vault, lambda index: recall_in(vault, index, asked))
+
+    def answered(index: Index) -> RecallResult:
+        found = recall_in(vault, index, asked)
+        ids = [one.fact.id for one in found.found]
+        return found._replace(conflicts=conflicts_of_facts(vault, index, caller, ids, wanted.as_of))
+
+    result = run_query(vault, answered)
     if result.earlier:
         from clawmem.serving.context.commands import replaced_remark  # few questions need it
 
@@ -195,7 +201,7 @@ def recall(
 
 
 def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
-    """Return what `recall` returns, from an open index and without recording an access."""
+    """Return what `recall` returns, from an open index, without conflicts, and without recording an access."""
     where, wanted = asked.where, asked.wanted
     span = _days_listed(asked)
     if span is not None:
@@ -228,9 +234,7 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
             shown = _with_former(vault, index, shown, asked)
         elif not any(one.hit.share for one in shown.ranking):
             shown = shown._replace(gone=_gone(vault, index, asked))
-    shown = shown._replace(successors=_successors(index, [*(one.fact for one in shown.found), *shown.gone]))
-    ids = [one.fact.id for one in shown.found]
-    return shown._replace(conflicts=conflicts_of_facts(vault, index, asked.caller, ids, wanted.as_of))
+    return shown._replace(successors=_successors(index, [*(one.fact for one in shown.found), *shown.gone]))
 
 
 def _days_listed(asked: RecallQuery) -> DaySpan | None:

@@ -103,6 +103,13 @@ def test_a_long_prompt_gets_what_bears_on_it_within_a_budget_that_can_be_set(
     assert 0 < narrow.count(" port ") < len(NAMES)
 
 
+def test_what_is_asked_below_a_long_pasted_text_is_read(clawmem: Command, vault_root: Path, project: Path) -> None:
+    assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
+    pasted = "\n".join(f"{number:05} hatch closed, wind from the west" for number in range(6000))
+    done = say(clawmem, vault_root, "UserPromptSubmit", project, prompt=f"{pasted}\n\n{ASKED}")
+    assert "clang" in context(done)
+
+
 def test_a_prompt_that_names_somebody_gets_what_is_known_of_them(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
