@@ -14,6 +14,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import Transaction, transaction
 from clawmem.vault.git.refs import last_merge_mark
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import mark_looked
 
 
 @contextmanager
@@ -64,6 +65,19 @@ def writing(
             index.close()
             if work is not None:
                 work.close()
+
+
+def adopt_edits(vault: Vault, caller: Caller) -> tuple[str, ...]:
+    """Commit the edits made by hand before somebody reads, and return what is to be told of it.
+
+    A reader waits for no writer, who commits them anyway, and reads where nothing can be written."""
+    try:
+        with transaction(vault, caller.now, "read", wait=0, caller=caller) as txn:
+            mark_looked(vault)
+            txn.adopt()
+        return tuple(txn.notices)
+    except (ClawmemError, OSError):
+        return ()
 
 
 @contextmanager

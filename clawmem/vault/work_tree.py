@@ -9,6 +9,43 @@ from clawmem.model.records.bounds import UnreadFile
 from clawmem.vault.disk import staged_path
 from clawmem.vault.vault import Vault
 
+_READ_ROOMS = ("life", "daily", "agents")
+_LOOKED = "edits-looked-for"
+
+
+def may_be_edited(vault: Vault) -> bool:
+    """Return whether a page or a file of facts changed after the last commit of this clone, and after `mark_looked`.
+
+    Only times are compared, so this starts no process and reads no file."""
+    times = [_changed(vault.git_dir / "index"), _changed(vault.state / _LOOKED)]
+    since, folders = max(times), [str(vault.root / room) for room in _READ_ROOMS]
+    while folders:
+        folder = folders.pop()
+        try:
+            if os.stat(folder).st_mtime_ns > since:  # noqa: PTH116 - on every reader's path
+                return True
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.stat(follow_symlinks=False).st_mtime_ns > since:
+                        return True
+        except OSError:
+            continue
+    return False
+
+
+def mark_looked(vault: Vault) -> None:
+    """Note that edits by hand up to now were looked for, so that readers do not look for the same ones again."""
+    (vault.state / _LOOKED).touch()
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
 
 def update_file(vault: Vault, path: str, before: bytes | None, after: bytes | None) -> bool:
     """Change one file of the work tree from `before` to `after` (None: no file).

@@ -88,13 +88,14 @@ def test_a_promoted_fact_keeps_its_origin_and_is_found_by_others(acme: Member, a
     assert (status["readable"], status["promoted"]) == (1, 1)
 
 
-def test_recall_and_context_label_it_after_the_own_part(acme: Member, ana: Member, ben: Member) -> None:
+def test_recall_and_context_label_it_after_what_answers_of_the_own(acme: Member, ana: Member, ben: Member) -> None:
     fact = ana.keep(PORT)
     assert ana("org", "promote", fact).code == 0
     by_hand = acme.keep("The gateway port is public.")
     own = ben.keep("The gateway is written in Go.")
     lines = ben("recall", QUESTION, "--org").out.splitlines()
-    assert lines[0].startswith(own) and f"Ada Person: {PORT}  (acme/organisation)" in "\n".join(lines[1:])
+    assert f"Ada Person: {PORT}  (acme/organisation)" in lines[0] + lines[1] and lines[-1].startswith(own)
+    assert ben("recall", "what is the gateway written in?", "--org").out.startswith(own)
     assert any(line.startswith(by_hand) and line.endswith("(acme/organisation)") for line in lines)
     alone = ben("context", QUESTION, "--budget", "400", "--json").data["context"]
     joined = ben("context", QUESTION, "--org", "--budget", "400", "--json").data["context"]

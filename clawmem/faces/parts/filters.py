@@ -22,6 +22,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import may_be_edited
 
 
 def filter_of(
@@ -115,11 +116,21 @@ def point_in_time(call: Call, at: str | None) -> PointInTime:
     """Today's vault and caller, or those of the point that `at` names; raises where there is no such point."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if at is None:
-        return PointInTime(vault, caller)
+        return PointInTime(vault, caller, notices=_edits_by_hand(vault, caller))
     from clawmem.memory.history.past import open_past  # only for a look at the past
 
     then = open_past(vault, caller, at)
     return PointInTime(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)
+
+
+def _edits_by_hand(vault: Vault, caller: Caller) -> tuple[str, ...]:
+    """Commit what a person edited since the last commit, so that the question finds it. What an agent finds is left
+    to the next write of a person."""
+    if caller.agent is not None or not may_be_edited(vault):
+        return ()
+    from clawmem.memory.writing import adopt_edits  # most reads find no edit
+
+    return adopt_edits(vault, caller)
 
 
 def mark_session(here: PointInTime, fact_ids: Sequence[str]) -> None:

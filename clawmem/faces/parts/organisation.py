@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 ORG = Parameter(
     "org",
-    "Ask the organisation, too: its facts come after your own, labelled, and take no room from them. The filters are"
-    " for your own facts only.",
+    "Ask the organisation, too: its facts are labelled, come after your own that have as many words of the question,"
+    " and take no room from them. The filters are for your own facts only.",
     ("--org",),
     bool,
     False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -136,14 +137,19 @@ def recall(
     if narrative:
         data = {**_data(result, user), **also, **here.data, **_texts(made)}
         return _narrated(call, here, asked, result, data, notices)
-    lines, account = _lines(result, result.ranking, asked, user, explain), _account(result)
+    theirs = beside.hits if beside else ()
+    most_asked = max((_asked_words(asked, one.found.fact.fact) for one in theirs), default=0)
+    first = [one for one in result.ranking if _asked_words(asked, _text(one)) >= most_asked]
+    after = [one for one in result.ranking if one not in first]
+    lines = _lines(result, first, asked, user, explain)
     around = [f"near: {line}" for line in _lines(result, result.nearest, asked, user, explain=False)]
     nothing = (_nothing(places), *around, *_what_else(result, places, narrowed))
-    talk = ((*_gone(result), *(() if limit else _weaker(result)))) if lines else nothing
+    talk = ((*_gone(result), *(() if limit else _weaker(result)))) if result.ranking else nothing
     if beside and beside.hits:
-        talk = talk if lines else ()
+        talk = talk if result.ranking else ()
         lines += [hit_line(beside.org, one) for one in beside.hits]
-    lines += account if explain else []
+    lines += _lines(result, after, asked, user, explain)
+    lines += _account(result) if explain else []
     unable = [f"channel {name} {channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
         lambda: {**_data(result, user), **also, **here.data, **_texts(made)},
@@ -222,10 +228,11 @@ def _weaker(result: RecallResult) -> Sequence[str]:
 
 def _data(result: RecallResult, user: str) -> dict[str, Any]:
     records: dict[str, list[dict[str, Any]]] = {kind: [] for kind in RECALL_KINDS}
+    clocks = _clocks(result.ranking)
     for rank, one in enumerate(result.ranking, 1):
         date, who = _date_and_who(one, user)
         place = {"rank": rank, "score": one.hit.score, **_parts_of_score(one.hit), **said({"date": date, "who": who})}
-        record = {**_hit_data(one, result), **place}
+        record = {**_hit_data(one, result), **place, **said({"time": clocks.get(_id(one))})}
         records[one.kind].append(record)
     return {
         **records,
@@ -275,6 +282,17 @@ def _id(one: RecallHit) -> str:
     return hit.event.id if isinstance(hit, EventHit) else f"{hit.path}:{hit.place}"
 
 
+def _text(one: RecallHit) -> str:
+    hit = one.hit
+    return hit.fact.fact if isinstance(hit, FactHit) else hit.event.text if isinstance(hit, EventHit) else hit.text
+
+
+def _asked_words(question: str, text: str) -> int:
+    """How many words of a question a text has, in any of their forms."""
+    words = set(search_words(text))
+    return sum(not words.isdisjoint(forms_of(word)) for word in search_words(question))
+
+
 def _date_and_who(one: RecallHit, user: str) -> tuple[str | None, str]:
     """The day on which it was said or recorded, and by whom. The user has one name, wherever it is from."""
     hit = one.hit
@@ -290,6 +308,13 @@ def _date_and_who(one: RecallHit, user: str) -> tuple[str | None, str]:
     return date, user if who == _USER else who
 
 
+def _clocks(hits: Sequence[RecallHit]) -> dict[str, str]:
+    """The times of the events that are shown with others of their day, by id."""
+    times = {one.hit.event.id: one.hit.event.timestamp for one in hits if isinstance(one.hit, EventHit)}
+    days = Counter(day for day, _ in {(time[:10], time[11:16]) for time in times.values()})
+    return {event_id: time[11:16] for event_id, time in times.items() if days[time[:10]] > 1}
+
+
 def _parts_of_score(hit: FactHit | EventHit | NoteHit) -> dict[str, Any]:
     """What the score is made of; left out if it is that of one channel, except the channels of a fact."""
     channels = {name: round(score, 4) for name, score in hit.channels.items()}
@@ -303,11 +328,13 @@ def _lines(result: RecallResult, hits: Sequence[RecallHit], question: str, user:
     tiers = len({one.hit.tier for one in hits if isinstance(one.hit, FactHit)}) > 1
     quoted: set[str] = set()
     lines: list[str] = []
+    clocks = _clocks(hits)
     for one in hits:
         date, who = _date_and_who(one, user)
         said = _words(result, one, words, again=one.event is not None and one.event.id in quoted)
         quoted |= {one.event.id} if one.event else set()
-        lines.append(f"{_id(one)}  {_SINGULAR[one.kind]}  {date or 'undated'}  {who}: {said}")
+        clock = f" {clocks[_id(one)]}" if _id(one) in clocks else ""
+        lines.append(f"{_id(one)}  {_SINGULAR[one.kind]}  {date or 'undated'}{clock}  {who}: {said}")
         lines += [f"    {_score(one.hit, tiers)}"] if explain else []
     return lines
 
@@ -356,7 +383,7 @@ def channel_state(channel: ChannelReport) -> str:
 
 
 _HIT = {"rank": int, "score": float, "date?": str, "who": str}
-_SAID = {**_HIT, "channels?": {str: float}}
+_SAID = {**_HIT, "time?": str, "channels?": {str: float}}
 _QUOTED = {"quote?": str, "then?": str}
 _LINE = {"path": str, "place": int, "text": str, **_SAID}
 

@@ -215,7 +215,7 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
         *_always_told(on, way, wish, asked.technical, {one.n for one in asked.facts}),
         *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
-        _summaries(on, ()),
+        _summaries(on, (), asked.written),
     ]
 
 
@@ -336,8 +336,9 @@ def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) 
     return [(facts[n].valid_from or facts[n].timestamp, unit) for n, unit in units]
 
 
-def _summaries(on: TierCounts, tiers: Sequence[str]) -> Section:
-    """Return the section with people's words about the entities of the shown facts and of the first ones of tiers."""
+def _summaries(on: TierCounts, tiers: Sequence[str], found: Collection[tuple[str, str]] = ()) -> Section:
+    """Return the section with people's words: what was `found`, and about the entities of the shown facts and of the
+    first ones of tiers."""
 
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         named = [on.reader.entity] if on.reader.entity else []
@@ -345,9 +346,10 @@ def _summaries(on: TierCounts, tiers: Sequence[str]) -> Section:
         for tier in tiers:
             if len(set(named)) < _MOST_SUMMARIES:
                 named += entities_of(on.source, [one.n for one in first_of_tier(on, tier, _NEAR)])
-        return summary_units(on.source, list(dict.fromkeys(named))[:_MOST_SUMMARIES])
+        return summary_units(on.source, list(dict.fromkeys(named))[:_MOST_SUMMARIES], found)
 
-    return Section(frame.SUMMARIES, units, "clawmem entity show NAME", share=SUMMARIES_SHARE, turn=5)
+    more = "clawmem entity show NAME"
+    return Section(frame.SUMMARIES, units, more, share=SUMMARIES_SHARE, turn=3 if found else 5)
 
 
 def _quarantined(index: Index, reader: ReaderScope) -> list[str]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.search.lookup import context_fact_from_row
-from clawmem.index.search.notes import has_events
+from clawmem.index.search.notes import has_passages
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
 from clawmem.model.facts.fact import SUPERSEDED
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import asks_former, search_words
+from clawmem.model.language.text import normal
 from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
@@ -21,6 +22,7 @@ from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
+from clawmem.model.records.layout import agent_of
 from clawmem.model.search.ranking import close_to_best
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.pages import orders_remark, said_units
@@ -34,7 +36,7 @@ from clawmem.serving.recall.recall import (
     question_words,
     recall_in,
 )
-from clawmem.serving.recall.result import EVENTS
+from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
@@ -49,7 +51,7 @@ _FACTS_FROM = 0.5
 _EVENTS_FROM = 0.2
 # What is a little further off, beyond so many tokens; its score then has to be at least the second number.
 _WIDE, _WIDE_LEAST, _WIDE_FROM = 2_000, 0.06, 0.15
-_MOST_FORMER = 5
+_MOST_FORMER, _MOST_WRITTEN = 5, 3
 # A context is for a task, not for one answer: it ends below this part of the score that answers a question.
 _NEAR_PART = 0.9
 # An event with less only shares an everyday word with the question: 053.
@@ -88,6 +90,7 @@ class QuestionHits(NamedTuple):
     `technical` means that the task is about software. `chain` are the facts of further passes that answer the question
     together with the first one. `further` gets all facts of further passes that are offered, by row.
     `answered` means that one fact has all words of the question. `former` is what held before, where it is asked for.
+    `written` are the lines of people's pages that answer, each with path and text.
     """
 
     facts: Sequence[FactCandidate]
@@ -98,6 +101,7 @@ class QuestionHits(NamedTuple):
     further: "dict[int, ConnectedFact] | None" = None
     answered: bool = False
     former: Sequence[Unit] = ()
+    written: Sequence[tuple[str, str]] = ()
 
 
 def find_hits(
@@ -110,7 +114,7 @@ def find_hits(
     if asks_former(question) and not wanted.as_of:
         hits = hits._replace(former=_former(vault, index, wish))
     asides = [replaced_remark(wanted, question, earlier)] if earlier else []
-    if not hits.facts and not hits.heard:
+    if not (hits.facts or hits.heard or hits.written):
         asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
     orders = orders_remark(len(hits.heard) - len(hits.said), follow_up_commands(wanted, question).recall)
     return hits, [*asides, *([orders] if orders else [])]
@@ -160,7 +164,7 @@ def _search(
     question = wish.question or ""
     query = RecallQuery(question, wish.caller, wish.wanted, _answers_wanted(wish.budget), by_meaning=has_vectors(vault))
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
-    with_talk = not (wish.wanted.as_of or wish.wanted.entity) and has_events(index)
+    with_talk = not (wish.wanted.as_of or wish.wanted.entity) and has_passages(index)
     words = question_words(index, question, with_talk)
     ranked, answered, earlier = best_rows(vault, index, query, words, counted)
     numbers = close_to_best(ranked, _FACTS_FROM)
@@ -168,27 +172,36 @@ def _search(
     technical = is_technical(question) and not is_private(question)
     facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
     facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
-    events = _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else []
+    events, lines = _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [])
     heard = [event for event in events if not (technical and is_private(event.text))]
+    written = [line for line in lines if not (wish.wanted.domain or (technical and is_private(line[1])))]
     forms = [form for word in words.asked for form in word.forms]
-    return QuestionHits(facts, heard, said_units(index, heard, stamp(wish.caller.now), forms), technical), earlier
+    said = said_units(index, heard, stamp(wish.caller.now), forms)
+    return QuestionHits(facts, heard, said, technical, written=written), earlier
 
 
 def _heard(
     vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool, wide: bool
-) -> list[Event]:
-    """Return the events that answer the question; none if neither an event nor, as `answered` says, a fact does."""
+) -> tuple[list[Event], list[tuple[str, str]]]:
+    """Return the events that answer the question, none if neither an event nor, as `answered` says, a fact does, and
+    the path and text of lines that people wrote into pages and that answer it."""
     from clawmem.model.records.speech import is_speech  # many vaults have no events
     from clawmem.serving.recall.events import find_said
 
     said = find_said(vault, index, query._replace(where=(EVENTS,)), words)
+    noted = find_said(vault, index, query._replace(where=(NOTES, SUMMARIES), limit=_MOST_WRITTEN), words).noted
+    found = [
+        one for one in noted if one.score >= words.answer_score and not one.only_named and agent_of(one.path) is None
+    ]
+    known = [normal(one.event.text) for one in said.heard if one.event.role == "note"]
+    lines = [(one.path, one.text) for one in found if not any(text in normal(one.text) for text in known)]
     scored = [(one.event, one.score) for one in said.heard if is_speech(one.event) and not one.only_named]
     if not answered and all(score < _NEAR_PART * words.answer_score for _, score in scored):
-        return []
+        return [], lines
     wide = wide and not query.by_meaning
     least = _LEAST_MEANT if query.by_meaning else _WIDE_LEAST if wide else _LEAST_SCORE
     strong = [(event, score) for event, score in scored if score >= least]
-    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM)
+    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines
 
 
 def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:

@@ -22,7 +22,7 @@ from clawmem.model.language.question import DaySpan
 from clawmem.model.pages.packing import Unit
 from clawmem.model.pages.tokens import counted_event_line, servable, shorten, token_bound
 from clawmem.model.proposals.quarantine import WITHHELD, order_handed_on, orders_in_text
-from clawmem.model.records.entity import summary_path
+from clawmem.model.records.entity import name_of_path, summary_path
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
 
 MOST_LINES = 200
@@ -44,10 +44,13 @@ def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
     return [_unit(note, f"- {note.day}:" if note.day else "-") for note in notes]
 
 
-def summary_units(index: Index, entities: Sequence[str]) -> list[Unit]:
-    """Return what people wrote in the summaries of some entities."""
-    names = {summary_path(name): name for name in entities}
-    return [_unit(note, f"- {names[note.path]}:") for note in note_lines(index, list(names), 1)]
+def summary_units(index: Index, entities: Sequence[str], found: Collection[tuple[str, str]] = ()) -> list[Unit]:
+    """Return what people wrote in the summaries of some entities, after the lines that were `found`, each with its path
+    and text."""
+    pages = dict.fromkeys(path for path, _ in found)
+    rows = [row for path in pages for row in note_lines(index, [path], MOST_LINES) if (path, row.text) in found]
+    rows += [row for row in note_lines(index, [summary_path(name) for name in entities], 1) if row not in rows]
+    return [_unit(row, f"- {row.day or name_of_path(row.path)}:") for row in rows]
 
 
 def event_units(

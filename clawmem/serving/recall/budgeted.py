@@ -83,7 +83,7 @@ def _packed(
 
 
 def _section(title: str, units: Sequence[Unit], more: str, turn: int) -> Section:
-    return Section(title, lambda tokens, shown: units, more, turn=turn)
+    return Section(title, lambda tokens, shown: units, more, turn=turn, in_time=title == frame.SAID)
 
 
 def _is_order(note: NoteHit) -> bool:

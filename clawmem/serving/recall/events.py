@@ -178,6 +178,7 @@ def _heard(
                 *_scored(ranked, n, strength),
                 share=held.own(n),
                 only_named=held.only_named(n, found[n].text, close),
+                place=n,
             )
             for n in sorted(best, reverse=True)  # of one moment, the last one in the ledger first
             if n in found

@@ -72,7 +72,7 @@ def _ties(first: RecallHit, one: RecallHit) -> bool:
 def _when(one: RecallHit) -> tuple[str, int]:
     if isinstance(one.hit, NoteHit):
         return one.hit.day or "", one.hit.place
-    return (one.hit.event.timestamp, 0) if isinstance(one.hit, EventHit) else ("", 0)
+    return (one.hit.event.timestamp, one.hit.place) if isinstance(one.hit, EventHit) else ("", 0)
 
 
 def _every(result: RecallResult, sources: Collection[EventHit]) -> Iterator[RecallHit]:

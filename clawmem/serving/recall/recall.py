@@ -1,4 +1,4 @@
-"""Recall: find and rank facts, events, notes and summaries for a question. Reading never commits."""
+"""Recall: find and rank facts, events, notes and summaries for a question. Searching itself never commits."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime

@@ -35,7 +35,8 @@ class FactHit(NamedTuple):
 class EventHit(NamedTuple):
     """A found event, its score, what each channel adds to it, and whether the event reads as an order.
 
-    `outdated` says what holds in place of what the event taught, if that no longer holds.
+    `outdated` says what holds in place of what the event taught, if that no longer holds. `place` is its place in the
+    ledger: of events of one moment, the last one is the newest.
     """
 
     event: Event
@@ -45,6 +46,7 @@ class EventHit(NamedTuple):
     share: float = 0.0
     only_named: bool = False
     outdated: str = ""
+    place: int = 0
 
 
 class NoteHit(NamedTuple):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.conftest import Command
@@ -74,3 +77,55 @@ def test_every_verb_reads_the_same_days(diary: Command, day: str) -> None:
 def test_what_is_no_day_is_refused(diary: Command) -> None:
     refused = diary("list", "--since", "the day of Ann", env=NOW)
     assert refused.code == 2 and "'last week'" in refused.err
+
+
+def test_messages_of_one_day_have_their_times_and_the_order_of_the_ledger(clawmem: Command, tmp_path: Path) -> None:
+    timed = [("The deck lamp is orange.", "2026-11-20T08:10:00Z"), ("The deck lamp is purple.", "2026-11-20T14:10:00Z")]
+    timeless = [("The gate code is blue seven.", None), ("They changed the gate code to red nine.", None),
+                ("And today the gate code became green two.", None)]  # fmt: skip
+    lines = [
+        {"session": "s", "role": "user", "content": words, **({"timestamp": when} if when else {})}
+        for words, when in (*timed, *timeless)
+    ]
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert clawmem("ingest", str(talk), env=NOW).code == 0
+    lamp = clawmem("recall", "deck lamp", env=NOW).out.splitlines()
+    assert ["2026-11-20 14:10  user: The deck lamp is purple" in lamp[0], "20 08:10  user:" in lamp[1]] == [True, True]
+    assert [event["time"] for event in clawmem("recall", "lamp", "--json", env=NOW).data["events"]] == [
+        "14:10",
+        "08:10",
+    ]
+    text = clawmem("recall", "deck lamp", "--budget", "300", env=NOW).out
+    assert text.index("orange") < text.index("purple")
+    gate = clawmem("recall", "what is the gate code", env=NOW).out.splitlines()
+    assert [line.rsplit(" ", 1)[1] for line in gate] == ["two.", "nine.", "seven."]
+    assert "2026-11-24  user" in gate[0]
+
+
+def test_a_page_edited_by_hand_is_found_by_the_next_question(clawmem: Command, vault_root: Path) -> None:
+    assert clawmem("remember", "Bo has a red kayak.", "-e", "areas/people/bo").code == 0
+    items = vault_root / "life/areas/people/bo/items.json"
+    items.write_text(items.read_text().replace("red kayak", "green kayak"))
+    assert "red kayak" in clawmem("recall", "kayak", "--agent", "scout").out  # it would count as the agent's edit
+    found = clawmem("recall", "kayak")
+    assert "green kayak" in found.out and "edited by hand" in found.err
+    items.write_text("{{{")
+    assert "green kayak" in (damaged := clawmem("recall", "kayak")).out and "left alone" in damaged.err
+    assert "left alone" not in clawmem("recall", "kayak").err
+    (vault_root / "daily/2026-11-20.md").write_text("- 09:00 The boathouse key is under the mat.\n")
+    text = clawmem("context", "where is the boathouse key?").out
+    assert "## Written by people\n- 2026-11-20: The boathouse key is under the mat.\n" in text
+    assert clawmem("note", "The spare boathouse key hangs in the pub.").code == 0
+    assert clawmem("context", "where is the spare boathouse key?").out.count("pub") == 1
+
+
+def test_context_has_the_summary_that_recall_finds(clawmem: Command, vault_root: Path) -> None:
+    assert clawmem("entity", "create", "areas/people/nora", "--title", "Nora Berg").code == 0
+    summary = vault_root / "life/areas/people/nora/summary.md"
+    summary.write_text(f"{summary.read_text()}\nNora rebuilt the old quay wall.\n")
+    question = "who rebuilt the old quay wall?"
+    assert clawmem("note", "Bought paint.").code == 0
+    assert "Nora rebuilt" in clawmem("recall", question).out.splitlines()[0]
+    assert "- areas/people/nora: Nora rebuilt the old quay wall.\n" in clawmem("context", question).out
+    assert "Nora" not in clawmem("context", "who paints the paint?").out

@@ -59,7 +59,8 @@ def _hits(canvas: Canvas, data: _Record, given: Mapping[str, Any]) -> Iterator[T
     forms = [form for word in search_words(given["question"].strip()) for form in forms_of(word)]
     texts = _marked(_texts(ranked, forms), forms)
     for (kind, one), said in zip(ranked, texts, strict=True):
-        below = list(canvas.flow(_below(kind, one), canvas.beside(_DAY)))
+        clock = [words(one["time"], FAINT)] if "time" in one else []
+        below = list(canvas.flow([*clock, *_below(kind, one)], canvas.beside(_DAY)))
         if given["explain"]:
             below.append(_score(one))
         yield from canvas.block(words(one.get("date") or "undated", FAINT), _DAY, [*said, *below])
