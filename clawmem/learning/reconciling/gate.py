@@ -46,7 +46,6 @@ class GateLimits(NamedTuple):
     """
 
     confidence: float = 0.5
-    importance: float = 0.2
     words: int = 3
     overlap: float = 0.85
     trusted: tuple[str, ...] = ("user", "agent", "tool")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.reconciling.gate import judge
+from clawmem.learning.reconciling.gate import ACCEPTED, GateLimits, content_words, is_vague, judge
 from clawmem.model.facts.fact import SUPERSEDED, Fact
+from clawmem.model.language.text import LONGEST_FACT
 from clawmem.model.proposals.proposition import Proposition
 
 KNOWN = Fact(
@@ -85,3 +86,111 @@ def test_another_number_in_a_long_statement_is_another_statement() -> None:
     rent = KNOWN._replace(fact=words.format(300), predicate="pays")
     assert judge(proposed(words.format(300), predicate="pays"), (rent,), no_secret).gate == "duplication"
     assert judge(proposed(words.format(400), predicate="pays"), (rent,), no_secret).accepted
+
+
+@pytest.mark.parametrize(
+    ("proposition", "reason"),
+    [
+        (proposed("Dana moved."), "It has only 2 words, too few for a statement."),
+        (proposed("田中は"), "It has only 2 words, too few for a statement."),
+        (proposed("Dana moved far."), ACCEPTED.reason),
+        (proposed("ダナは東京"), ACCEPTED.reason),
+        (proposed(f"Dana moved {'x' * (LONGEST_FACT - 11)}"), ACCEPTED.reason),
+        (proposed(f"Dana moved {'x' * (LONGEST_FACT - 10)}"), "It is longer than 4,000 characters."),
+        (proposed("Dana moved to Porto.", confidence=0.5), ACCEPTED.reason),
+        (proposed("Dana moved to Porto.", confidence=0.49), "Its confidence 0.49 is below 0.50."),
+        (
+            proposed("It is much better now."),
+            "It cannot be understood alone: it does not say who or what is meant.",
+        ),
+        (proposed("It is much better now.", ended=True), ACCEPTED.reason),
+        (
+            proposed("Dana's name is Dana.", predicate="name", object="Dana"),
+            "It says of its subject only what the subject is called in it.",
+        ),
+        (proposed("Dana's name is Dana.", predicate="name", object="Dana", ended=True), ACCEPTED.reason),
+        (proposed("Dana's name is Dana Kim.", predicate="name", object="Dana Kim"), ACCEPTED.reason),
+        (proposed("Dana's nick is Dana now.", predicate="nick", object="Dana"), ACCEPTED.reason),
+        (proposed("Dana is with them."), "It says nothing specific about its subject."),
+        (proposed("Dana is cooking soup right now."), "It is only temporary ('right now')."),
+        (proposed("Dana is cooking soup right now.", category="decision"), ACCEPTED.reason),
+        (proposed("Dana runs.", trust="tool"), "It has only 2 words, too few for a statement."),
+        (
+            proposed("Dana moved to Porto.", trust="external"),
+            "Its source is 'external', which needs the approval of a person.",
+        ),
+        (
+            proposed("Dana moved to Porto.", trust="external", doubt="a web page speaks"),
+            "Its source is 'external', which needs the approval of a person. Here a web page speaks.",
+        ),
+        (proposed(KNOWN.fact), "It is already known as fact_00000001."),
+        (
+            proposed("Dana really loves very long walks in the old forest."),
+            "It says the same as fact_00000001: Dana loves long walks in the old forest.",
+        ),
+    ],
+)
+def test_the_reason_and_the_limit_of_each_gate(proposition: Proposition, reason: str) -> None:
+    verdict = judge(proposition, (KNOWN,), no_secret)
+    assert verdict.reason == reason
+    assert verdict.accepted == (reason == ACCEPTED.reason)
+
+
+METALS = KNOWN._replace(fact="Dana pays gold silver copper iron.", predicate="pays", object=None)
+ALIKE = "Dana pays gold silver copper tin."  # four words of six in both
+
+
+@pytest.mark.parametrize(
+    ("proposition", "known", "overlap", "is_known"),
+    [
+        (proposed(ALIKE, predicate="pays"), METALS, 2 / 3, True),
+        (proposed(ALIKE, predicate="pays"), METALS, 0.67, False),
+        (proposed(ALIKE, predicate="buys"), METALS, 0.5, False),
+        (proposed(ALIKE), METALS, 0.5, True),
+        (proposed(ALIKE, predicate="pays"), METALS._replace(predicate=None), 0.5, True),
+        (proposed("Dana pays 5 gold silver copper iron.", predicate="pays"), METALS, 0.1, False),
+        (proposed("Dana never pays gold silver copper iron.", predicate="pays"), METALS, 0.1, False),
+        (proposed("Dana pays iron copper silver gold.", predicate="pays"), METALS, 1.0, True),
+    ],
+)
+def test_how_many_words_two_statements_share_that_say_the_same(
+    proposition: Proposition, known: Fact, overlap: float, is_known: bool
+) -> None:
+    limits = GateLimits(overlap=overlap)
+    assert (judge(proposition, (known,), no_secret, limits).gate == "duplication") is is_known
+
+
+def test_the_limits_of_a_vault_count() -> None:
+    moved = proposed("Dana moved to Porto.", confidence=0.8, trust="tool")
+    for limits, gate in (
+        (GateLimits(words=5), "utility"),
+        (GateLimits(words=4), ""),
+        (GateLimits(confidence=0.9), "utility"),
+        (GateLimits(trusted=("user",)), "trust"),
+    ):
+        assert judge(moved, (), no_secret, limits).gate == gate
+    assert all(judge(moved._replace(trust=trust), (), no_secret).accepted for trust in ("user", "agent", "tool"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "vague"),
+    [
+        ("It is late.", True), ("This works well.", True), ("Everything is fine.", True), ("He has a car.", True),
+        ("Dana says it is fine.", True), ("Der Nutzer sagt, es ist gut.", True), ("Esto es bueno.", True),
+        ("C'est bon.", True), ("Things seem off.", True), ("This user is tall.", False), ("It rains.", False),
+        ("Itself is fine.", False),
+    ],
+)  # fmt: skip
+def test_a_statement_about_nobody_knows_what_is_vague(statement: str, vague: bool) -> None:
+    assert is_vague(statement) is vague
+
+
+def test_what_words_say_is_compared_without_endings_and_small_words() -> None:
+    assert content_words("The cat's will is Rob’s DOG, not") == {"cat", "rob", "dog", "not"}
+
+
+@pytest.mark.parametrize(("predicate", "gate"), [("likes", "duplication"), (None, "duplication"), ("pays", "")])
+def test_only_what_is_often_rephrased_is_compared_loosely(predicate: str | None, gate: str) -> None:
+    """Most words agree, but not as many as a repetition has."""
+    again = proposed("Dana adores long walks in the old forest.", predicate=predicate)
+    assert judge(again, (KNOWN._replace(predicate=predicate),), no_secret).gate == gate

@@ -240,3 +240,37 @@ def test_a_verdict_names_the_fact_in_its_place_where_there_is_one() -> None:
     assert effective_tier(replaced, NOW).reason == "it was superseded by fact_5e6f7a8b"
     assert effective_tier(replaced._replace(superseded_by=None), NOW).reason == "it was superseded"
     assert effective_tier(a_fact(0, status=RETRACTED), NOW).reason == "it was retracted"
+
+
+def test_the_explanation_in_full() -> None:
+    assert explain(a_fact(8.4, accesses=11, importance=0.5), NOW) == {
+        "tier": HOT,
+        "reason": "it was accessed 8.4 days ago; with 11 accesses, it is hot for 10 days and warm for 45",
+        "status": "active",
+        "last_access": "2026-11-12T23:54:00Z",
+        "days_since_access": 8.4,
+        "access_count": 11,
+        "recency": {"tier": HOT, "hot_days": 10, "warm_days": 45},
+        "score": {"tier": 2, "value": 0.5678, "base": 0.5},
+        "importance": {"tier": WARM, "value": 0.5},
+        "archive": {"due": False, "below": 0.2, "days": 90},
+    }
+    old = explain(a_fact(95, recorded=95, accesses=1), NOW, 0.3, 50)
+    assert old["reason"] == "it was accessed 95.0 days ago; with 1 access, it is hot for 7 days and warm for 30"
+    assert old["score"] == {"tier": 3, "value": 0.025, "base": 0.5}
+    assert old["archive"] == {"due": True, "below": 0.3, "days": 50}
+
+
+def test_a_verdict_in_full() -> None:
+    fact = a_fact(7, accesses=2, importance=0.83)
+    value = 0.83 * (1 + math.log(2) * 0.1) * (1 - 7 * 0.01)
+    verdict = effective_tier(fact, NOW)
+    assert verdict[:4] == (HOT, "its importance 0.83 keeps it hot at any age", HOT, HOT)
+    assert (verdict.score, verdict.score_tier, verdict.days) == (pytest.approx(value), 1, pytest.approx(7))
+    assert fact_score(a_fact(0, accesses=60, importance=1.0), NOW) == 1.0
+    assert days_since_access(a_fact(-3), NOW) == 0.0
+
+
+def test_a_fact_is_archived_only_below_the_score() -> None:
+    assert not should_archive(a_fact(200), NOW, archive_score=0)
+    assert should_archive(a_fact(200), NOW, archive_score=0.001)

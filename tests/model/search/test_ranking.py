@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,15 +12,23 @@ from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.search.ranking import (
     EVENT_WEIGHTS,
     NAME_ONLY,
+    OTHERS_SHARE,
     AskedOf,
+    AskedWord,
+    RankedFact,
     RankingFeatures,
+    as_parts,
     close_to_best,
     event_weights,
     fuse,
+    meaning_share,
     normalized,
     ordered,
     prior,
     rank,
+    scaled,
+    share_of,
+    word_weight,
 )
 
 IDS = st.sampled_from([f"fact_{number:08x}" for number in range(12)])
@@ -196,3 +206,96 @@ def test_hits_far_below_the_best_one_are_left_out() -> None:
     assert close_to_best([("a", 0.8), ("b", 0.4), ("c", 0.39), ("d", 0.5)], 0.5) == ["a", "b", "d"]
     assert close_to_best([], 0.5) == []
     assert close_to_best([("a", 0.0)], 0.5) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "having", "everyday", "weight"),
+    [
+        (0, 0, False, math.log(1 + 100.5 / 0.5)),
+        (40, 4, False, math.log(1 + 136.5 / 4.5)),
+        (40, 4, True, math.log(1 + 126.5 / 14.5)),
+        (40, 200, False, math.log(1 + 0.5 / 200.5)),
+    ],
+)
+def test_how_telling_a_word_is(texts: int, having: int, everyday: bool, weight: float) -> None:
+    assert word_weight(texts, having, everyday) == pytest.approx(weight)
+
+
+def test_which_part_of_a_full_match_a_hit_is() -> None:
+    assert [meaning_share(closeness) for closeness in (0.1, 0.2, 0.35, 0.5, 0.9)] == pytest.approx([0, 0, 0.5, 1, 1])
+    known = {"a": 0.5, "b": 0.8, "c": 0.2, "d": 1.0}
+    # The best part is that of one of the three best hits, and the fourth has another.
+    assert as_parts({"a": 4.0, "b": 2.0, "c": 1.0, "d": 0.5}, known) == pytest.approx(
+        {"a": 0.15 + 0.56, "b": 0.24 + 0.28, "c": 0.06 + 0.14, "d": 0.3 + 0.07}
+    )
+    assert as_parts({"a": 0.0, "x": 0.0}, known) == pytest.approx({"a": 0.15 + 0.35, "x": 0.35})
+    assert as_parts({}, known) == {}
+    words = tuple(AskedWord(word, (word,), weight) for word, weight in (("port", 3.0), ("of", 1.0)))
+    assert (share_of(words, words[:1]), share_of(words, ()), share_of((), words)) == (0.75, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("fact", "more"),
+    [
+        (RankingFeatures("a", "hot"), 0.03),
+        (RankingFeatures("a", "warm"), 0.015),
+        (RankingFeatures("a", "cold"), 0.0),
+        (RankingFeatures("a", "cold", importance=1.0), 0.02),
+        (RankingFeatures("a", "cold", importance=0.0), -0.02),
+        (RankingFeatures("a", "cold", trust="user"), 0.02),
+        (RankingFeatures("a", "cold", trust="agent"), 0.01),
+        (RankingFeatures("a", "cold", trust="tool"), 0.0),
+        (RankingFeatures("a", "cold", trust="external"), -0.02),
+        (RankingFeatures("a", "cold", own=True), 0.05),
+        (RankingFeatures("a", "hot", importance=1.0, trust="user", own=True), 0.12),
+    ],
+)
+def test_what_a_prior_adds(fact: RankingFeatures, more: float) -> None:
+    assert prior(fact) == pytest.approx(more)
+    (found,) = rank({"keyword": {"a": 3.0}}, {"a": fact})
+    assert (found.prior, found.score) == (pytest.approx(more), pytest.approx(1 + more))
+
+
+def test_what_a_question_does_not_name_keeps_a_part_of_its_score() -> None:
+    features = {name: RankingFeatures(name, "cold") for name in ("named", "unnamed", "other")}
+    channels = {"keyword": {"unnamed": 10.0, "named": 5.0, "other": 10.0}}
+    plain = {one.id: one.score for one in rank(channels, features)}
+    assert plain == pytest.approx({"unnamed": 1.0, "named": 0.5, "other": 1.0})
+    found = rank(channels, features, asked=AskedOf({"named"}, {"other"}))
+    assert {one.id: one.score for one in found} == pytest.approx(
+        {"unnamed": 0.8, "named": 0.5, "other": 0.5 * OTHERS_SHARE}
+    )
+    assert [sum(one.channels.values()) + one.prior for one in found] == pytest.approx([one.score for one in found])
+    # Nothing is put behind a fact with hardly more than the name.
+    weak = rank({"keyword": {"named": 0.5, "other": 10.0}}, features, asked=AskedOf({"named"}, {"other"}))
+    assert {one.id: one.score for one in weak} == pytest.approx({"other": 0.8, "named": 0.05})
+    edge = rank({"keyword": {"named": NAME_ONLY, "other": 1.0}}, features, asked=AskedOf({"named"}, {"other"}))
+    assert edge[0].id == "named"
+
+
+def test_what_is_over_keeps_a_part_of_what_it_scores() -> None:
+    features = {"over": RankingFeatures("over", "cold", over=True), "holds": RankingFeatures("holds", "cold")}
+    found = rank({"keyword": {"over": 4.0, "holds": 4.0}}, features)
+    assert {one.id: one.score for one in found} == pytest.approx({"holds": 1.0, "over": 0.6})
+    shares = {"keyword": {"over": 1.0, "holds": 1.0}}
+    found = rank({"keyword": {"over": 4.0, "holds": 4.0}}, features, shares=shares)
+    assert {one.id: one.score for one in found} == pytest.approx({"holds": 1.0, "over": 0.3 * 0.6 + 0.7 * 0.6})
+    assert rank({"keyword": {"over": -4.0, "holds": -2.0}}, features)[0].id == "holds"
+    # Both say exactly what was asked: the one that is over is at most as good, and then behind.
+    exact = {"predicate": {"over": 4.0, "holds": 4.0}, "keyword": {"over": 9.0, "holds": 1.0}}
+    first, second = rank(exact, features)
+    assert (first.id, second.id) == ("holds", "over") and second.score <= first.score
+    assert sum(second.channels.values()) + second.prior == pytest.approx(second.score)
+
+
+def test_a_scaled_fact_is_scaled_in_all_its_parts() -> None:
+    fact = RankedFact("a", 0.8, {"keyword": 0.5, "time": 0.2}, 0.1)
+    assert scaled(fact, 0.5) == RankedFact("a", 0.4, {"keyword": 0.25, "time": 0.1}, 0.05)
+
+
+def test_fused_scores_are_weighted_parts_of_the_channels_that_found_something() -> None:
+    fused = fuse({"keyword": {1: 4.0, 2: 2.0}, "time": {2: 1.0}, "vector": {}}, EVENT_WEIGHTS)
+    assert fused.scores == pytest.approx({1: 1 / 1.1, 2: 0.6 / 1.1})
+    assert fused.order == [1, 2]
+    assert fused.channels(2) == pytest.approx({"keyword": 0.5 / 1.1, "time": 0.1 / 1.1})
+    assert fuse({}, EVENT_WEIGHTS).order == []

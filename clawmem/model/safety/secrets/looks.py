@@ -47,7 +47,7 @@ _HARMLESS_BEFORE = (
 # Words that are common in samples and tests: words for a secret itself, and words beside them.
 _OF_SAMPLES = frozenset(
     "password passwd passphrase passcode pass pwd secret token key credential test testing demo dummy sample foo bar"
-    " abc".split()
+    " abc sesame".split()
 )
 _BESIDE_SAMPLES = frozenset(
     "my your our the a an this some any user users username admin root login auth api jwt session csrf access private"
@@ -55,7 +55,7 @@ _BESIDE_SAMPLES = frozenset(
     " invalid bad good new old current previous initial temp temporary default secure strong weak super very top plain"
     " simple easy safe another other different same first second hash hashed raw original expected provided given"
     " stored real not for of here goes value text string long random complex confirm dev development local"
-    " baz def ghi xyz alice bob john jane".split()
+    " baz def ghi xyz open alice bob john jane".split()
 )
 _COUNTING = "|".join(("123456789", "12345678", "1234567", "123456", "12345", "1234", "123", "12", "456", "789", r"\d"))
 _HEX = frozenset("0123456789abcdefABCDEF-")
@@ -228,7 +228,7 @@ def looks_random(run: str, before: str) -> bool:
     core = run.rstrip("=").strip("-_/")
     if not 32 <= len(core) <= LONGEST_KEY or run.lstrip("-_=").startswith(_HARMLESS_STARTS) or is_placeholder(core):
         return False
-    before = (before + run[: run.rstrip("=").rfind("=") + 1]).lower()
+    before = before.lower()
     if any(name in before for name in _HARMLESS_BEFORE) or _is_address(core) or _is_text(run):
         return False
     pieces = core.replace("_", "-").replace("/", "-").split("-")

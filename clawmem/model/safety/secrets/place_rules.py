@@ -26,7 +26,7 @@ _REST = r"[^\n|;]"
 _VALUE = r"""[\\]{0,3}["']?([^\s"'`<>\\]{3,200})"""
 _CODES = (
     r"pin(?:[ -]?(?:code|number|nummer))?|puk|passcode|(?:door|alarm|gate|entry|unlock|lock|access|security|safe|"
-    r"garage|building|screen|phone|verification)[ -]code"
+    r"garage|building|screen|phone|verification|emergency)[ -]code"
 )
 _DOORS = (
     r"(?:doors?|gate|garage|alarm|lock|padlock|locker|safe|building|entry|entrance|lobby|keypad|keybox|lockbox|shed|"
@@ -44,7 +44,7 @@ _DOORS = (
 _DOOR_CODE = (
     r"(?:(?:haus|keller|wohnungs|eingangs|garagen)?(?:tür|tor)|alarm|garagen|zugangs?|tresor|safe|schloss|"
     r"schlüsselbox|schlüsselsafe|handy|entsperr|sperr|bildschirm|eingangs|zahlen|keller|keypad|geheim|zutritts|"
-    r"sicherheits|aufzugs?|schranken|hof|sim|karten)-?(?:code|kode|pin)|(?:voor|achter)?deur-?code|poort-?code|"
+    r"sicherheits|aufzugs?|schranken|hof|sim|karten|notfall)-?(?:code|kode|pin)|(?:voor|achter)?deur-?code|poort-?code|"
     r"kluis-?code|garage-?code|schermcode|slotcode|digicodes?|geheimzahl|geheimnummer|bankomatcode|vigik"
 )
 _IS = (
@@ -299,7 +299,9 @@ PLACES: dict[str, PlaceRule] = {
         rf"(?<!error )(?<!fault )(?<!zip )(?<!promo )(?<!status )\b(?:codes?|código|codigo|codice|kode|pin|"
         rf"geheimzahl)\s(?:[^\n\d:=;.?!]{{0,30}}?[\s'’])?{_DOORS}\b[^\n\d:=;?!]{{0,40}}?(?:{_IS}|\s?[—–]\s|"
         rf"\s(?!(?:19|20)\d\d\b)){_CODE_VALUE}"
-        r"|\b(?-i:PIN)\s(\d{4,6})(?=\s(?:für|for|of|pour|para|per|voor|vom|del|della|van|du)\b)|\b(?:door|gate|"
+        r"|\b(?-i:PIN)\s(\d{4,6})(?=\s(?:für|for|of|pour|para|per|voor|vom|del|della|van|du)\b)|"
+        rf"\b(?:der|die|the|my|mit|with|le|la|el|il|de|{_DOORS})[\s-](?-i:PIN)\s(?!(?:19|20)\d\d\b)(\d{{4,8}})"
+        r"(?![\w.,:/-]?\d)|\b(?:door|gate|"
         r"garage|entry|keypad|lockbox|safe|locker)\scode\s(\d{4,8}[#*]?)(?![\w.,:/-]?\d)"
         rf"|\b(?:keypad|lockbox|key ?box|key ?safe){_IS}{_CODE_VALUE}|"
         rf"\b{_DOORS}(?<!phone)(?<!mobile)(?<!tel)\s(?:code|pin){_IS}{_CODE_VALUE}",
@@ -313,7 +315,10 @@ PLACES: dict[str, PlaceRule] = {
         r"respaldo|recuperação|backup|recupero|emergencia|emergência|urgence|"
         r"emergenza))\b[^\n:.]{0,60}?(?:\s{0,2}[:=]\s{0,3}|\s(?:is|are|ist|sind|est|sont|es|son|é|são|è|"
         r"sono)\s)[\"'`*«]{0,2}([A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{4,8}){1,12}(?:[\s,;/•]{1,4}[A-Za-z0-9]{4,8}(?:-[A-Za-"
-        r"z0-9]{4,8}){1,12}){0,40}|\d{4,8}(?:[\s,;/•]{1,4}\d{4,8}){1,40}|[A-Za-z0-9]{16,64})(?![\w-])",
+        r"z0-9]{4,8}){1,12}){0,40}|\d{4,8}(?:[\s,;/•]{1,4}\d{4,8}){1,40}|[A-Za-z0-9]{16,64})(?![\w-])|"
+        rf"\b(?:recovery|rescue|wiederherstellung|récupération|recuperación)\b[^\n:.]{{0,60}}?{_IS}"
+        r"((?-i:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){3,12}))(?![\w-])|\bfilevault\b[^\n]{0,60}?\s"
+        r"((?-i:[A-Z0-9]{4}(?:-[A-Z0-9]{4}){5}))(?![\w-])",
         _DIGITS,
     ),
     "recovery-list": PlaceRule(
@@ -323,7 +328,7 @@ PLACES: dict[str, PlaceRule] = {
     ),
     "seed-words": PlaceRule(
         "phrase|seed|frase|mnemonic",
-        r"\b(?:seed|recovery|mnemonic|secret|semilla|récupération|recuperación|recuperação|recupero|"
+        r"\b(?:seed|recovery|mnemonic|secret|phrases?|frases?|semilla|récupération|recuperación|recuperação|recupero|"
         r"seed[ -]?phrase|wallet|wiederherstellungs|herstel)[ -]?(?:phrases?|words?|phrase|frase|secreta|"
         r"semilla)?\b[^\n:=]{0,40}?\s{0,2}[:=]\s{0,3}[\"'`*«“„ ]{0,3}((?:(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12}[\s,]{1,3})"
         r"{11,23}(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12})(?!\w)",
@@ -340,6 +345,11 @@ PLACES: dict[str, PlaceRule] = {
         rf"administrator|administrador)\s{{0,2}}[/:]\s{{0,2}}{_CHOSEN}|"
         rf"(?<![\w.+-])[\w.+-]{{1,40}}@[\w.-]{{3,40}}\s{{1,2}}[/|]\s{{1,2}}{_CHOSEN}",
         6,
+    ),
+    "app-password": PlaceRule(
+        "smtp|imap|app pass|app-pass|gmail",
+        r"(?:[\w.-]@[\w.-]{3,40}[\"']?\s{0,2}[/|,:→-]|\bpass(?:word|wort)?\b[^\n:=.]{0,40}?"
+        rf"(?:{_IS}|\s))\s{{0,2}}[\"'`]?((?-i:[a-z]{{4}}(?:[ -][a-z]{{4}}){{3}}))(?![\w-]| [a-z])",
     ),
     "spelled-password": PlaceRule(
         "capital|case|one word|no space|attach|attacc|majuscule|minusc|minúsc|mayúsc|maiusc|maiúsc|junto|"

@@ -125,6 +125,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "recovery-key": _is_recovery_key,
     "recovery-list": lambda value: _are_codes(value) or (" " not in value and _is_recovery_key(value)),
     "seed-words": is_row_of_words,
+    "app-password": is_row_of_words,
     "login-pair": could_be_chosen,
     "spelled-password": could_be_chosen,
     "card-code": _always,

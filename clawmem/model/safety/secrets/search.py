@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -28,7 +29,7 @@ _SHORTEST_SPOKEN_KEY = 16
 _HEADERS = ("bearer-token", "basic-authorization")
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-_RUN = r"[A-Za-z0-9+/=_-]{32,}"
+_RUN = r"[A-Za-z0-9+/_-]{32,}={0,2}"
 _SIGN = r"""(\\?["'`*_]{0,3}\s{0,3}(?::=|=>|==?|:)[*_]{0,2}\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})"""
 _ASSIGNED = _SIGN + r"""(\\?["'`]?)([^\s"'`,;]{6,200})"""
 _NEXT_NAME = r"-?\s{0,3}[A-Za-z_][\w.-]{0,80}\s{0,2}[=:](?=\s|$|[^\s]*$|[^\s]*\s)"
@@ -69,7 +70,7 @@ _NOUN = (
 _NEAR = 90
 _CLAUSE_ENDS = r"[.!?;]\s|\n\s{0,9}\n|[\"'],\s{0,9}\\?[\"']"
 _SAYS = r"(?i:^\W{0,8}(?:[^\W\d_]{1,12}\W{1,3}){0,4}$)"
-_NEXT = r"(?i:^\\?[\"'`*]{0,3}(?:\s{0,2}[:=]\s{0,2}|\s(?:is|ist|est|es|è|é)\s|\s)\\?[\"'`*]{0,3}$)"
+_NEXT = r"(?i:^\\?[\"'`*]{0,3}(?:\s{0,2}[:=]\s{0,2}|\s(?:is|ist|lautet|est|es|è|é)\s|\s)\\?[\"'`*]{0,3}$)"
 _SAID_AFTER = r"(?i:^[\"'`)»\]]{0,3}\s{0,2}(?:is|was|as|ist|als|est|comme|es|como|è|come|é|[(=←—–-])\s?[^\n.]{0,40})"
 _NO_OWNERS = frozenset("the a an my your our this that each every new old der die das le la el il de het".split())
 _HASH_LENGTHS = (32, 40, 64)
@@ -231,8 +232,21 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 
 def _after_header(text: str, rule: str, end: int) -> Iterator[Hit]:
     match = _compiled(_HEADER).match(text, end)
-    if match and not is_stand_in(match[1]) and could_be_key(match[1], _SHORTEST_SPOKEN_KEY):
+    if (
+        match
+        and not (is_stand_in(match[1]) or _is_sample_login(match[1]))
+        and could_be_key(match[1], _SHORTEST_SPOKEN_KEY)
+    ):
         yield rule, match.start(1), match.end(1)
+
+
+def _is_sample_login(value: str) -> bool:
+    """Return whether a value is base64 of a name and a sample password."""
+    try:
+        login = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except ValueError:
+        return False
+    return is_sample(login.partition(":")[2].replace(" ", "_"))
 
 
 def _long_words(text: str, asked: SecretSearch) -> Iterator[Hit]:
@@ -244,7 +258,7 @@ def _long_words(text: str, asked: SecretSearch) -> Iterator[Hit]:
         in_address = "://" in re.split(r"\s", before)[-1] and before[-1] not in "=:"
         if in_address or after[:1] == "@" or any(first <= start < last for first, last in public):
             continue
-        if not is_token(word) and not _is_uuid(word):
+        if not (is_token(word) or _is_uuid(word) or _is_mixed(word)) or _is_sample_login(word):
             continue
         if asked.announced and _is_announced(word, before, after):
             yield "announced-token", start, end
@@ -259,17 +273,21 @@ def _is_announced(word: str, before: str, after: str) -> bool:
     if not nouns:
         said = _compiled(_SAID_AFTER).match(_compiled(_CLAUSE_ENDS).split(after)[0])
         nouns = list(_compiled(_NOUN).finditer(said[0])) if said else []
-        plain = len(word) >= SHORTEST_TOKEN and not _is_hash_long(word) and not _is_uuid(word)
+        plain = len(word) >= SHORTEST_TOKEN and is_token(word) and not _is_hash_long(word)
         return plain and bool(nouns) and not any(map(_is_other, nouns))
     if _is_other(nouns[-1]):
         return False
     gap = clause[nouns[-1].end() :]
     in_header = nouns[-1][0].lower().startswith("authoriz")
     # Most words of the length of a hash, and most UUIDs, are no credentials; nor are short words.
+    follows = _compiled(_NEXT).search(gap) is not None
+    if not is_token(word) and not _is_uuid(word):
+        return follows
     if len(word) < SHORTEST_TOKEN or _is_uuid(word):
-        return in_header or (_compiled(_NEXT).search(gap) is not None and _has_owner(nouns, clause))
+        return in_header or (follows and _has_owner(nouns, clause))
     another = any(map(_is_other, nouns)) or ("/" in clause.rsplit(None, 1)[-1] and not clause.endswith("="))
-    return not _is_hash_long(word) or (not another and _compiled(_SAYS).search(gap) is not None)
+    named = follows and clause[: nouns[-1].start()].endswith("_")
+    return not _is_hash_long(word) or named or (not another and _compiled(_SAYS).search(gap) is not None)
 
 
 def _is_other(noun: re.Match[str]) -> bool:
@@ -284,6 +302,12 @@ def _has_owner(nouns: Sequence[re.Match[str]], clause: str) -> bool:
 
 def _is_uuid(word: str) -> bool:
     return _compiled(_UUID).fullmatch(word) is not None
+
+
+def _is_mixed(word: str) -> bool:
+    """Return whether a word is random enough for a credential if its noun stands directly before it."""
+    parts = re.findall(r"\d+", word), re.findall("[A-Za-z]{5}", word)
+    return word.isalnum() and len(parts[0]) > 1 and not parts[1] and could_be_key(word, SHORTEST_TOKEN)
 
 
 def _is_hash_long(word: str) -> bool:

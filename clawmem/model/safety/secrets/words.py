@@ -26,7 +26,7 @@ _GIVES = re.compile(
     r"war|auf|jetzt|nun|lautet übrigens|ab sofort|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|"
     r"sera|maintenant|toujours|à|"
     r"mets|mis|es|era|"
-    r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|"
+    r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|на|je|jest|теперь|сейчас|тепер|зараз|сега|teraz|nyní|teď|nå|nyt|most|şimdi|artık|acum|sada|"
     r"gewijzigd|"
     r"là|是|は|to:)\s{1,2}|\s(?=[«“„\"'`])|是|は)[«“„\"'`*]{0,2}\s?(?P<value>[^\s«»“”„\"`]{6,64})",
     re.IGNORECASE,

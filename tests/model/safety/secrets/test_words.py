@@ -115,6 +115,23 @@ TOLD = [
     ("códigos de recuperación: 55120988 71204433 90981127", "71204433"),
     ("Notfallcodes: ab12-cd34 ef56-gh78", "ab12-cd34"),
     ("FileVault recovery key: K7QP-2MXD-9TRA-LW4E-8HBN-3VCZ", "K7QP-2MXD"),
+    ("recovery of dad's laptop is K7QP-2MXD-9TRA-LW4E-8HBN-3VCZ", "K7QP-2MXD"),
+    ("mein Mac, FileVault notiert: K7QP-2MXD-9TRA-LW4E-8HBN-3VCZ", "K7QP-2MXD"),
+    # codes and keys that a sentence gives without a verb, or after other words
+    ("Man schaltet das Licht mit der PIN 730418 frei", "730418"),
+    ("Notfallcode ist 730418", "730418"),
+    ("the alarm PIN 730418 disarms it", "730418"),
+    ("emergency code: 730418", "730418"),
+    ("Das WLAN im Gartenhaus heißt Laube, der Schlüssel ist 3107qqwe5520rtzu8841", "3107qqwe5520rtzu8841"),
+    ("client_id 81f0c2d3e4a5b6978899aabbccddeeff, client_secret 5b0e6a7f1c2d3948a6b7c8d9e0f1a2b3", "5b0e6a7f1c2d39"),
+    ("imap.gmail.com / mira@gmail.com / qwvz hplk trxm obde", "qwvz hplk trxm obde"),
+    ("Gmail App-Passwort qwvz hplk trxm obde", "qwvz hplk trxm obde"),
+    (
+        "my trezor phrase if it burns: gravel canoe thrill orphan noise melt mimic twister elbow fiscal ozone cactus",
+        "gravel canoe",
+    ),
+    ("Пароль от рабочего сервера сменили, теперь Kot7#vasya", "Kot7#vasya"),
+    ("Heslo k serveru je změněno, nyní je Kot7#vasya", "Kot7#vasya"),
 ]
 
 HARMLESS = [
@@ -228,6 +245,13 @@ HARMLESS = [
     "serial=4A77C0D1E2F3948576A0B1C2D3E4F5061728\nnotBefore=Jan 1 2026",
     "SHA1 Fingerprint=3F:08:D6:D8:A9:15:39:4E:D7:D4:63:3E:05:A9:AC:5F:64:00:11:22",
     "Serial Number: 03a1b2c3d4e5f60718293a4b5c6d7e8f9012",
+    "ERROR request_id=req_V2qqQf68sp9NMtgaT9tXC2ey POST /v1/orders 502",
+    "an example: Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+    "Seit der PIN 2019 geändert wurde, ist Ruhe.",
+    "Pune, PIN 411001",
+    "Write to mira@gmail.com / this that then when",
+    "the recovery of parcel AB12-CD34-EF56-GH78 is slow",
+    "the cache key is 3107qqwe5520rtzu8841",
 ]
 
 
