@@ -22,7 +22,6 @@ from clawmem.model.records.entity import owner_of
 
 IN = "in"
 ABOUT = "about"
-RELATED = "related"
 
 
 class GraphEdge(NamedTuple):

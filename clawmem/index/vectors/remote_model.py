@@ -18,7 +18,6 @@ from clawmem.model.search.vector import normalize_vector, pack_vector, unpack_ve
 from clawmem.vault.state.spending import last_spending_day, record_spending, spent_on
 from clawmem.vault.vault import Vault
 
-PORTION = 64
 # The input limit of most models. The rest of a longer text is ignored.
 MAX_CHARACTERS = 4000
 _NO_DAY = "0000-00-00"

@@ -12,8 +12,6 @@ _QUOTATION = re.compile(
     r"(?<!\w)['‘](?=[A-Z])(?:[^'’\n]|(?<=\w)['’](?=\w)){2,400}['’](?!\w)"
 )
 _OPENING = re.compile(r"(?<![\w\"“”])[\"“](?=\S)|„|«")
-# After a digit the mark says inches.
-_INCHES = re.compile(r"(?<=\d)\"")
 
 
 def quotations(text: str) -> list[Span]:
@@ -33,11 +31,3 @@ def unclosed_quotations(text: str) -> list[Span]:
             line = text.find("\n", mark.end())
             spans.append((mark.start(), len(text) if line < 0 else line))
     return spans
-
-
-def has_unmatched_quote(text: str) -> bool:
-    """Return whether a text has a quotation mark without its counterpart."""
-    straight = text.count('"') % 2 and not _INCHES.search(text)
-    low = text.count("„")
-    curly = (text.count("“") + text.count("”")) % 2 if not low else text.count("“") + text.count("”") != low
-    return bool(straight or curly or text.count("«") != text.count("»"))

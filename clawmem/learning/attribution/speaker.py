@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent
 
 THE_USER = "The user"
@@ -50,22 +48,3 @@ def said_by_user(event: Event, name: str) -> Event:
 
 def _people(speakers: Collection[str]) -> list[str]:
     return [name for name in speakers if name.lower() not in _ASSISTANTS]
-
-
-def name_user(proposition: Proposition, speakers: Collection[str]) -> Proposition:
-    """Replace "the user" in what an assistant or a tool says by the name of the only person in the conversation.
-
-    Return the proposition unchanged if there is no such name, or more than one.
-    """
-    people = [name for name in _people(speakers) if name.lower() not in _GENERIC]
-    if len(people) != 1:
-        return proposition
-
-    def with_name(text: str) -> str:
-        return re.sub(r"\bthe user\b", lambda _: people[0], text)
-
-    return proposition._replace(
-        statement=with_name(proposition.statement),
-        object=with_name(proposition.object) if proposition.object else None,
-        entity_hints=(EntityHint("person", people[0], "speaker"),),
-    )

@@ -21,12 +21,6 @@ class ChainProblem(NamedTuple):
     closable: bool = False
 
 
-def final_successor(fact_id: str, by_id: Mapping[str, Fact]) -> Fact | None:
-    """Return the end of the chain, or None if nothing superseded this fact. Raise NotFound if the id is unknown."""
-    last = end_of_chain(fact_id, by_id)
-    return None if last.id == fact_id else last
-
-
 def end_of_chain(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
     """Return the end of the chain, which may be this fact; in a circle, the last fact before it closes."""
     last = _known(fact_id, by_id)

@@ -28,7 +28,6 @@ RULES: Mapping[str, tuple[str, ...]] = {
     "no-conflict": ("ENTITY",),
 }
 """The rules with their arguments. The first five read the work, the others the memory."""
-OF_WORK = ("exists", "missing", "contains", "lacks", "json")
 
 _CODE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)")
 _CHECK = re.compile(r"\s*(?P<kind>command|rule):\s*(?P<check>.*\S)\s*", re.IGNORECASE | re.DOTALL)

@@ -49,10 +49,5 @@ def install_attributes(vault: Vault) -> None:
         vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
 
 
-def has_attributes(vault: Vault) -> bool:
-    """Return whether the attributes file exists, written by clawmem or by the user."""
-    return _attributes_path(vault).exists()
-
-
 def _attributes_path(vault: Vault) -> Path:
     return common_dir_of(vault.git_dir) / "info" / "attributes"

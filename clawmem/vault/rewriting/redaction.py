@@ -110,11 +110,6 @@ def finish_redaction(vault: Vault) -> None:
     (vault.state / _NOTE).unlink(missing_ok=True)
 
 
-def is_redaction_unfinished(vault: Vault) -> bool:
-    """Return whether a redaction was interrupted."""
-    return (vault.state / _NOTE).exists()
-
-
 def resume_redaction(vault: Vault) -> list[str]:
     """Finish an interrupted redaction, or cancel it if no ref has moved. Return notices."""
     cleared = clear_ref_locks(vault)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.attribution.quotations import has_unmatched_quote, quotations, unclosed_quotations
+from clawmem.learning.attribution.quotations import quotations, unclosed_quotations
 
 QUOTED = [
     ('He said "hello there" twice.', ['"hello there"']),
@@ -24,20 +24,3 @@ def test_quotations(text: str, found: list[str]) -> None:
 def test_what_is_never_closed_goes_to_the_end_of_its_line() -> None:
     text = 'One "two" three\nHe said "four five\nsix "seven'
     assert [text[start:end] for start, end in unclosed_quotations(text)] == ['"four five', '"seven']
-
-
-TORN = [
-    ('He likes fish".', True),
-    ("He likes “fish.", True),
-    ("He likes fish».", True),
-    ('He likes "fish".', False),
-    ("He likes „fish“ and „meat”.", False),
-    ('He has a 27" screen.', False),
-    ('He plays "Portal 2".', False),
-    ("He likes fish.", False),
-]
-
-
-@pytest.mark.parametrize(("text", "torn"), TORN)
-def test_half_a_quotation(text: str, torn: bool) -> None:
-    assert has_unmatched_quote(text) is torn

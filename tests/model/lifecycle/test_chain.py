@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.errors import NotFound
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, FactLink
-from clawmem.model.lifecycle.chain import chain_of, chain_problems, end_of_chain, final_successor
+from clawmem.model.lifecycle.chain import chain_of, chain_problems, end_of_chain
 
 Vault = dict[str, Fact]
 # An operation by name, and numbers that pick the facts it works on.
@@ -60,7 +60,6 @@ def test_a_chain_holds_one_standing_fact_at_most_and_it_is_the_last(steps: list[
         assert vault[fact_id] in chain
         assert [fact for fact in chain if fact.is_current] in ([], [chain[-1]])
         assert end_of_chain(fact_id, vault) == chain[-1]
-        assert final_successor(fact_id, vault) == (None if chain[-1].id == fact_id else chain[-1])
         place = {fact.id: number for number, fact in enumerate(chain)}
         assert all(place[fact.superseded_by] > place[fact.id] for fact in chain if fact.superseded_by)
         assert {fact.id for fact in vault.values() if fact.superseded_by in place} <= set(place)
