@@ -266,7 +266,7 @@ def test_a_verdict_in_full() -> None:
     value = 0.83 * (1 + math.log(2) * 0.1) * (1 - 7 * 0.01)
     verdict = effective_tier(fact, NOW)
     assert verdict[:4] == (HOT, "its importance 0.83 keeps it hot at any age", HOT, HOT)
-    assert (verdict.score, verdict.score_tier, verdict.days) == (pytest.approx(value), 1, pytest.approx(7))
+    assert [verdict.score, verdict.score_tier, verdict.days] == pytest.approx([value, 1, 7])
     assert fact_score(a_fact(0, accesses=60, importance=1.0), NOW) == 1.0
     assert days_since_access(a_fact(-3), NOW) == 0.0
 
