@@ -11,14 +11,15 @@ from clawmem.index.search.channels import FactFilter, all_passing, all_sketches,
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.index.search.unreadable import unreadable_notices
-from clawmem.index.tables.accesses import counted_fact
+from clawmem.index.tables.accesses import counted_fact, plain_importances
 from clawmem.index.tables.outside import served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.chains import find_chain
 from clawmem.memory.permission import check_may_read
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.tiers import SCORE_POLICY
 from clawmem.model.records.caller import Caller
 from clawmem.model.search.ranking import RankingFeatures, ordered
 from clawmem.serving.recall.recall import conflicts_of_facts, features_of
@@ -110,14 +111,15 @@ def list_facts(
     status: str | None = None,
 ) -> FactList:
     """Return the facts that pass a filter, hot before warm before cold. Listing does not count as an access."""
-    counted = count_accesses(unfolded_accesses(vault))
+    counted, policy = count_accesses(unfolded_accesses(vault)), vault.settings.words("tiers.policy")
 
     def act(index: Index) -> FactList:
         # Sorting needs only a part of each fact; with a limit, only the listed ones are read completely.
+        bases = plain_importances(index) if policy == SCORE_POLICY else {}
         passing = dict(enumerate(all_passing(index, wanted))) if limit is None else all_sketches(index, wanted)
         chosen = [
             (n, one.tier)
-            for n, one in _ranked(passing, caller, wanted, counted)
+            for n, one in _ranked(passing, caller, wanted, counted, policy, bases)
             if tier in (None, one.tier) and status in (None, passing[n].fact.status)
         ]
         whole = passing if limit is None else facts_in_rows(index, [n for n, _ in chosen[:limit]])
@@ -131,11 +133,17 @@ def list_facts(
 
 
 def _ranked(
-    passing: Mapping[int, PlacedFact], caller: Caller, wanted: FactFilter, counted: Mapping[str, AccessCount]
+    passing: Mapping[int, PlacedFact],
+    caller: Caller,
+    wanted: FactFilter,
+    counted: Mapping[str, AccessCount],
+    policy: str,
+    bases: Mapping[str, float],
 ) -> list[tuple[int, RankingFeatures]]:
     place = {one.fact.id: n for n, one in passing.items()}
     facts = ((add_accesses(passing[n].fact, counted), passing[n].entity) for n in place.values())
-    features = (features_of(fact, entity, caller.now, caller.agent, wanted.as_of) for fact, entity in facts)
+    asked = caller.now, caller.agent, wanted.as_of
+    features = (features_of(fact, entity, *asked, policy=policy, base=bases.get(fact.id)) for fact, entity in facts)
     return [(place[one.id], one) for one in ordered(features)]
 
 
@@ -148,3 +156,8 @@ def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFa
     placed = run_query(vault, lambda index: _counted(index, find_fact(index, reference)))
     check_may_read(caller, placed.entity)
     return PlacedFact(add_accesses(placed.fact, count_accesses(unfolded_accesses(vault))), placed.entity)
+
+
+def plain_importance(vault: Vault, reference: str) -> float:
+    """Return the importance of a fact before accesses raised it."""
+    return importance_of(run_query(vault, lambda index: find_fact(index, reference)).fact)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 from clawmem.index.refresh.refresh import open_index
@@ -94,3 +95,31 @@ def test_facts_that_are_not_read_have_no_reason(vault: Vault, caller: Caller) ->
     reasons = {one.fact: stale_reason(one, later.now, days, sources) for one in every}
     assert _stale(vault, later) == {text: why for text, why in reasons.items() if why is not None}
     assert len(_stale(vault, later)) == 4
+
+
+def test_a_day_for_review_stands_beside_the_fact_wherever_it_is_served(clawmem: Command) -> None:
+    record = {"fact": "The licence is valid.", "entity": "projects/boat", "details": {"review_by": "2026-11-20"}}
+    assert clawmem("remember", "--jsonl", "-", given=json.dumps(record) + "\n").code == 0
+    for call in (("recall", "licence"), ("list",), ("context",), ("context", "licence")):
+        assert clawmem(*call).out.count("to be reviewed by 2026-11-20") == 1, call
+
+
+def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command) -> None:
+    for fact, importance in (("Ana is the boss.", "0.2"), ("Ana plays the oboe.", "0.6")):
+        assert clawmem("remember", fact, "-e", "areas/people/ana", "--importance", importance).code == 0
+    for _ in range(3):
+        clawmem("recall", "oboe")
+    clawmem("heartbeat", "--only", "fold")
+    later = {"CLAWMEM_NOW": "2026-12-01T09:30:00Z"}
+    oboe = clawmem("list", "--json").data["facts"][0]["id"]
+    for policy, tiers in (("recency", "warm warm"), ("importance", "warm cold"), ("score", "warm cold")):
+        assert clawmem("config", "set", "tiers.policy", policy).code == 0
+        listed = clawmem("list", "--json", env=later).data["facts"]
+        assert " ".join(one["tier"] for one in listed) == tiers
+        assert [clawmem("tier", one["id"], "--json", env=later).data["tier"] for one in listed] == tiers.split()
+        text = clawmem("context", env=later).out
+        assert ("## Known" in text) == ("cold" in tiers)
+    told = clawmem("tier", oboe, "--json", env=later).data
+    # The seed's formula for a base of .6, 3 accesses, and 10 days: the importance that accesses raised is no base.
+    assert (told["score"]["base"], told["score"]["value"], told["importance"]["value"] > 0.6) == (0.6, 0.5993, True)
+    assert "never fades" in clawmem("tier", oboe, env=later).out

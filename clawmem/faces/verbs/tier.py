@@ -10,7 +10,7 @@ from clawmem.faces.parts.parameters import FACT, Parameter
 from clawmem.memory.facts.decay import restore
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.lifecycle.tiers import TIERS, explain
-from clawmem.serving.browse import peek
+from clawmem.serving.browse import peek, plain_importance
 
 
 def tier(call: Call, fact: str, wake: bool) -> Answer:
@@ -18,12 +18,12 @@ def tier(call: Call, fact: str, wake: bool) -> Answer:
     vault = call.runtime.vault()
     done = restore(vault, fact, call.runtime.caller()) if wake else None
     placed = peek(vault, fact, call.runtime.caller())
-    settings = vault.settings
-    data = explain(
-        placed.fact, call.runtime.now(), settings.number("decay.archive_score"), settings.whole("decay.archive_days")
-    )
+    settings, base = vault.settings, plain_importance(vault, placed.fact.id)
+    limits = settings.number("decay.archive_score"), settings.whole("decay.archive_days")
+    data = explain(placed.fact, call.runtime.now(), *limits, settings.words("tiers.policy"), base)
     lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
-    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in ("tier", "reason", "archive")]
+    said = ("tier", "reason", "policy", "archive")
+    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in said]
     lines.append(_archive_line(data["archive"]))
     if done is None:
         return Answer({"id": placed.fact.id, **data}, lines)
@@ -32,6 +32,8 @@ def tier(call: Call, fact: str, wake: bool) -> Answer:
 
 
 def _archive_line(archive: Mapping[str, Any]) -> str:
+    if archive["never_fades"] and not archive["due"]:
+        return "  archive: not due; what a person typed, and what has an importance of 0.8 or more, never fades"
     rule = f"it is due if its score is below {archive['below']:g} and it was not used for {archive['days']:g} days"
     return f"  archive: {'due' if archive['due'] else f'not due; {rule}'}"
 
@@ -51,6 +53,7 @@ VERB = Command(
         "id": str,
         "tier": _TIER,
         "reason": str,
+        "policy": {"recency", "importance", "score"},
         "status": str,
         "last_access": str,
         "days_since_access": float,
@@ -58,7 +61,7 @@ VERB = Command(
         "recency": {"tier": _TIER, "hot_days": float, "warm_days": float},
         "score": {"tier": int, "value": float, "base": float},
         "importance": {"tier": _TIER, "value": float},
-        "archive": {"due": bool, "below": float, "days": float},
+        "archive": {"due": bool, "never_fades": bool, "below": float, "days": float},
         "commit?": (str, None),
     },
     ("clawmem tier fact_1a2b", "clawmem tier fact_1a2b --restore"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import DEFAULT_IMPORTANCE, Fact
 from clawmem.model.records.accesses import Accesses, parse_accesses, with_accesses
 
 
@@ -30,6 +30,15 @@ def accesses_of(index: Index, fact_id: str) -> Accesses | None:
     """Return the accesses of a fact beside those in its line, or None."""
     row = index.database.execute("SELECT number, last, importance FROM access WHERE id = ?", (fact_id,)).fetchone()
     return Accesses(*row) if row else None
+
+
+def plain_importances(index: Index) -> dict[str, float]:
+    """Return the importance in the line of each fact that accesses raised, by id."""
+    rows = index.database.execute(
+        "SELECT access.id, json_extract(line, '$.importance') FROM access JOIN fact ON fact.id = access.id"
+        " WHERE access.importance IS NOT NULL"
+    )
+    return {fact_id: DEFAULT_IMPORTANCE if plain is None else plain for fact_id, plain in rows}
 
 
 def counted_fact(index: Index, fact: Fact) -> Fact:

@@ -6,7 +6,7 @@ from clawmem.model.facts.claim_check import failure_of
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reasons import because
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
-from clawmem.model.lifecycle.premises import deprecation, doubt_words
+from clawmem.model.lifecycle.premises import REVIEW_BY, deprecation, doubt_words, review_words
 from clawmem.model.proposals.quarantine import is_approved
 
 UNREVIEWED = "agent, unreviewed"
@@ -31,12 +31,13 @@ def trust_words(fact: Fact) -> str:
 
 
 def change_labels(fact: Fact) -> list[str]:
-    """Return remarks on what changed under a fact: its premises, its own end, or a failed check."""
+    """Return remarks on what changed under a fact: its premises, its own end, its day for review, or a failed check."""
     replaced = deprecation(fact) if fact.metadata else None
     doubt = doubt_words(fact) if fact.metadata else None
     return [
         *([f"deprecated, until {replaced[1]}: now {replaced[0]}"] if replaced else []),
         *([doubt] if doubt else []),
+        *([review_words(fact)] if fact.details and REVIEW_BY in fact.details else []),
         *([CHECK_FAILED] if fact.metadata and failure_of(fact) else []),
     ]
 

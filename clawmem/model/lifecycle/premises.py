@@ -133,6 +133,11 @@ def deprecation(fact: Fact) -> tuple[str, str] | None:
     return (new, until) if isinstance(new, str) and isinstance(until, str) else None
 
 
+def review_words(fact: Fact) -> str:
+    """Return the day by which a fact that has one is to be checked again, in words."""
+    return f"to be reviewed by {str((fact.details or {})[REVIEW_BY])[:10]}"
+
+
 def is_due_for_review(fact: Fact, today: str) -> bool:
     """Return whether the day for review of a fact has passed."""
     due = (fact.details or {}).get(REVIEW_BY)

@@ -10,7 +10,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import scope_of
 from clawmem.model.history.redaction import MARK
 from clawmem.model.language.dates import moment_of, stamp
-from clawmem.model.lifecycle.premises import REVIEW_BY, doubt_reason, is_due_for_review
+from clawmem.model.lifecycle.premises import doubt_reason, is_due_for_review, review_words
 from clawmem.model.records.event import Event
 
 # How the reasons begin that a confirmation does not take away.
@@ -24,7 +24,7 @@ def stale_reason(fact: Fact, now: datetime, days: int, sources: Mapping[str, Eve
     nobody has used it for that many days. The last one holds only for facts of work and for those that no person
     stated."""
     if is_due_for_review(fact, stamp(now)[:10]):
-        return f"to be reviewed by {(fact.details or {})[REVIEW_BY][:10]}"
+        return review_words(fact)
     if fact.source_event is not None:
         changed = _source_change(fact, sources.get(fact.source_event))
         if changed is not None:

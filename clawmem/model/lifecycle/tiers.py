@@ -31,7 +31,9 @@ ARCHIVE_DAYS = 90
 
 
 class TierVerdict(NamedTuple):
-    """The tier of a fact, the reason as a sentence, and the result of each policy."""
+    """The tier of a fact, the reason as a sentence, and the result of each policy. `deciding` is the policy in force.
+
+    `base` is the importance that a score starts from: the one before accesses raised it."""
 
     tier: str
     reason: str
@@ -40,6 +42,8 @@ class TierVerdict(NamedTuple):
     score: float
     score_tier: int
     days: float
+    deciding: str
+    base: float
 
 
 def last_access(fact: Fact) -> str:
@@ -96,9 +100,10 @@ def score_tier(value: float, days: float) -> int:
     return 2 if value > 0.4 and days <= 30 else 3
 
 
-def fact_score(fact: Fact, now: datetime) -> float:
-    """Return the fact's score, with its importance as base, at most 1."""
-    return min(1.0, score(importance_of(fact), fact.access_count, days_since_access(fact, now)))
+def fact_score(fact: Fact, now: datetime, base: float | None = None) -> float:
+    """Return the fact's score, at most 1. `base` is its importance before accesses raised it (default: as it is)."""
+    plain = importance_of(fact) if base is None else base
+    return min(1.0, score(plain, fact.access_count, days_since_access(fact, now)))
 
 
 def importance_tier(importance: float) -> str:
@@ -106,17 +111,26 @@ def importance_tier(importance: float) -> str:
     return HOT if importance >= ALWAYS_HOT else WARM if importance >= WARM_IMPORTANCE else COLD
 
 
-def effective_tier(fact: Fact, now: datetime) -> TierVerdict:
-    """Return the tier: cold if replaced, retracted or over; hot if the importance is at least 0.8; else by recency."""
+def effective_tier(fact: Fact, now: datetime, policy: str = RECENCY_POLICY, base: float | None = None) -> TierVerdict:
+    """Return the tier: cold if replaced, retracted or over; hot if the importance is at least 0.8; else by the policy.
+
+    `base` is that of `fact_score`."""
     days = days_since_access(fact, now)
     recency = _recency(days, fact.access_count)
     importance = importance_tier(importance_of(fact))
-    value = fact_score(fact, now)
-    tier, reason = _decide(fact, recency, days, now)
-    return TierVerdict(tier, reason, recency, importance, value, score_tier(value, days), days)
+    value, plain = fact_score(fact, now, base), importance_of(fact) if base is None else base
+    found = TierVerdict("", "", recency, importance, value, score_tier(value, days), days, policy, plain)
+    tier, reason = _decide(fact, found, now)
+    return found._replace(tier=tier, reason=reason)
 
 
-def tier_of(fact: Fact, now: datetime, asked_of: str | None = None) -> str:
+def tier_of(
+    fact: Fact,
+    now: datetime,
+    asked_of: str | None = None,
+    policy: str = RECENCY_POLICY,
+    base: float | None = None,
+) -> str:
     """Return only the tier of `effective_tier`, for paths where milliseconds count.
 
     `asked_of` is another moment than now at which a fact may be over.
@@ -125,10 +139,13 @@ def tier_of(fact: Fact, now: datetime, asked_of: str | None = None) -> str:
         return COLD
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT
-    return _recency(days_since_access(fact, now), fact.access_count)
+    if policy == RECENCY_POLICY:
+        return _recency(days_since_access(fact, now), fact.access_count)
+    weight = importance_of(fact) if base is None or policy != SCORE_POLICY else base
+    return policy_tier(policy, weight, fact.access_count, last_access(fact), now)
 
 
-def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, str]:
+def _decide(fact: Fact, found: TierVerdict, now: datetime) -> tuple[str, str]:
     if fact.status == SUPERSEDED:
         return COLD, f"it was superseded by {fact.superseded_by}" if fact.superseded_by else "it was superseded"
     if fact.status == RETRACTED:
@@ -137,10 +154,19 @@ def _decide(fact: Fact, recency: str, days: float, now: datetime) -> tuple[str, 
         return COLD, f"it is over: it was valid until {shown_end(fact)}"
     if importance_of(fact) >= ALWAYS_HOT:
         return HOT, f"its importance {importance_of(fact):g} keeps it hot at any age"
+    if found.deciding == IMPORTANCE_POLICY:
+        return found.importance, f"its importance is {importance_of(fact):g} (tiers.policy is importance)"
+    seen = f"it was {'accessed' if fact.last_accessed else 'recorded'} {found.days:.1f} days ago"
+    if found.deciding == SCORE_POLICY:
+        return TIERS[found.score_tier - 1], f"its score is {found.score:.4f} and {seen} (tiers.policy is score)"
     hot, warm = recency_limits(fact.access_count)
-    seen = "accessed" if fact.last_accessed else "recorded"
     uses = f"{fact.access_count} access{'' if fact.access_count == 1 else 'es'}"
-    return recency, f"it was {seen} {days:.1f} days ago; with {uses}, it is hot for {hot} days and warm for {warm}"
+    return found.recency, f"{seen}; with {uses}, it is hot for {hot} days and warm for {warm}"
+
+
+def never_fades(fact: Fact) -> bool:
+    """Return whether no lack of use archives a fact: it is always hot, or a person gave it."""
+    return importance_of(fact) >= ALWAYS_HOT or is_given_by_person(fact)
 
 
 def should_archive(
@@ -148,23 +174,28 @@ def should_archive(
 ) -> bool:
     """Return whether an active fact has decayed: score below 0.2 and no access for 90 days.
 
-    A fact that is always hot, or that a person gave, decays only once it is over.
+    One that never fades decays only once it is over.
     """
-    kept = importance_of(fact) >= ALWAYS_HOT or is_given_by_person(fact)
-    if fact.status != ACTIVE or (kept and not is_over(fact, stamp(now))):
+    if fact.status != ACTIVE or (never_fades(fact) and not is_over(fact, stamp(now))):
         return False
     return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < archive_score
 
 
 def explain(
-    fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
+    fact: Fact,
+    now: datetime,
+    archive_score: float = ARCHIVE_SCORE,
+    archive_days: float = ARCHIVE_DAYS,
+    policy: str = RECENCY_POLICY,
+    base: float | None = None,
 ) -> dict[str, Any]:
     """Return the values behind the fact's tier, ready for JSON: the verdict, each policy's result and its inputs."""
-    verdict = effective_tier(fact, now)
+    verdict = effective_tier(fact, now, policy, base)
     hot, warm = recency_limits(fact.access_count)
     return {
         "tier": verdict.tier,
         "reason": verdict.reason,
+        "policy": policy,
         "status": fact.status,
         "last_access": last_access(fact),
         "days_since_access": round(verdict.days, 3),
@@ -173,11 +204,12 @@ def explain(
         "score": {
             "tier": verdict.score_tier,
             "value": round(verdict.score, 4),
-            "base": round(importance_of(fact), 4),
+            "base": round(verdict.base, 4),
         },
         "importance": {"tier": verdict.importance, "value": round(importance_of(fact), 4)},
         "archive": {
             "due": should_archive(fact, now, archive_score, archive_days),
+            "never_fades": never_fades(fact),
             "below": archive_score,
             "days": archive_days,
         },

@@ -147,15 +147,16 @@ def facts_block(
 ) -> str:
     """Return the generated part of an entity's summary: what holds now by tier, then what is over.
 
-    Promoted facts come first, then hot, warm and cold ones, each group in ranking order, and at most `maximum` facts in
-    all; the rest is counted, with the command that shows it. The tiers are those of `now`; a fact is over if it is at
-    `today` (a moment, default `now`).
+    Promoted facts come first, then hot and warm ones, each group in ranking order, and at most `maximum` facts in all;
+    cold ones and the rest are counted, with the command that shows them. The tiers are those of `now`; a fact is over
+    if it is at `today` (a moment, default `now`).
     """
     active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantine_rule(fact)}
     features = ordered(_features(fact, now, today) for fact in active.values())
     groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: [], COLD: [], _OVER: []}
     for each in features:
         groups[_group(active[each.id], each.tier, today or stamp(now))].append(active[each.id])
+    del groups[COLD]
     blocks, left = [], maximum
     for group, found in groups.items():
         blocks.append(_tier_block(group, found[:left]))

@@ -203,7 +203,8 @@ def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[
 
 def _with_details(fact: Fact, unit: Unit, stale: str | None) -> Unit:
     text = _line(fact)
-    text = f"{text.rstrip()} (stale: {servable(stale)})\n" if stale and not in_doubt(fact) else text
+    if stale and not in_doubt(fact) and stale not in text:
+        text = f"{text.rstrip()} (stale: {servable(stale)})\n"
     if text == context_line(fact):
         return unit
     below = "".join((unit.text or "").splitlines(keepends=True)[1:])

@@ -18,8 +18,9 @@ from clawmem.index.search.by_tier import (
     first_of_shelf,
 )
 from clawmem.index.search.channels import FactFilter, condition_of
+from clawmem.index.tables.accesses import plain_importances
 from clawmem.index.tables.store import Index
-from clawmem.model.lifecycle.tiers import COLD, HOT, WARM, policy_tier, recency_tier
+from clawmem.model.lifecycle.tiers import COLD, HOT, SCORE_POLICY, WARM, policy_tier, recency_tier
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.context_frame import ALWAYS as ALWAYS_TITLE
 from clawmem.model.pages.context_frame import COLD_FACTS, HOT_FACTS, OVER_FACTS, WARM_FACTS
@@ -66,15 +67,16 @@ def tiers_by(
     wanted = FactFilter(reader.owners, reader.entity, domain=domain)
     every = candidates_matching(index, reader, *condition_of(wanted), then=False)
     active = [_accessed(one, counted, reader) for one in every if one.shelf]
-    moved = {one.n: one for one in _in_order([_by_policy(one, policy, reader) for one in active])}
+    bases = plain_importances(index) if policy == SCORE_POLICY else {}
+    moved = {one.n: one for one in _in_order([_by_policy(one, policy, reader, bases) for one in active])}
     return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
 
 
-def _by_policy(one: FactCandidate, policy: str, reader: ReaderScope) -> FactCandidate:
+def _by_policy(one: FactCandidate, policy: str, reader: ReaderScope, bases: Mapping[str, float]) -> FactCandidate:
     if one.shelf in (ALWAYS, PAST):
         return one
     last = one.last_accessed or one.timestamp
-    return one._replace(shelf=policy_tier(policy, one.weight, one.access_count, last, reader.now))
+    return one._replace(shelf=policy_tier(policy, bases.get(one.id, one.weight), one.access_count, last, reader.now))
 
 
 def without_facts(on: TierCounts, ids: Sequence[str]) -> TierCounts:

@@ -32,7 +32,7 @@ from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, asks_for_notes, asks_former, days_listed, search_words, time_asked
 from clawmem.model.language.text import normal
-from clawmem.model.lifecycle.tiers import tier_of
+from clawmem.model.lifecycle.tiers import RECENCY_POLICY, tier_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
@@ -89,7 +89,7 @@ class RecallQuery(NamedTuple):
 
     Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
     searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it; so are hits with
-    less than the part `near` of the best score.
+    less than the part `near` of the best score. `policy` is that of `tiers.policy`.
     """
 
     words: str
@@ -101,6 +101,7 @@ class RecallQuery(NamedTuple):
     by_meaning: bool = True
     least: float = 0.0
     near: float = 0.0
+    policy: str = RECENCY_POLICY
 
 
 WORDS_ONLY = ChannelHits({}, False, "only words are searched")
@@ -254,13 +255,15 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
 
     where = (NOTES,) if asks_for_notes(asked.words) and NOTES in asked.where else asked.where
     dated: list[tuple[str, RecallHit]] = []
+    policy = vault.settings.words("tiers.policy")
     if FACTS in where:
         counted = count_accesses(unfolded_accesses(vault))
         rows = time_channel(index, span, asked.wanted).scores if asked.words else None
         found = all_passing(index, asked.wanted) if rows is None else facts_in_rows(index, sorted(rows)).values()
         for one in sorted(found, key=lambda placed: placed.fact.id):  # rows differ from clone to clone
             fact = add_accesses(one.fact, counted)
-            hit = FactHit(fact, one.entity, 1.0, tier_of(fact, asked.caller.now), {"time": 1.0}, share=1.0)
+            tier = tier_of(fact, asked.caller.now, policy=policy)
+            hit = FactHit(fact, one.entity, 1.0, tier, {"time": 1.0}, share=1.0)
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
     dated += said_on(index, asked, span, where)
     chosen = sorted(dated, key=lambda one: (one[1].kind == EVENTS, one[0]))[: asked.limit]
@@ -420,6 +423,7 @@ def best_rows(
 def _facts(
     vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords, counted: Mapping[str, AccessCount]
 ) -> _ChannelAnswers:
+    asked = asked._replace(policy=vault.settings.words("tiers.policy"))
     question, wanted, now = asked.words, asked.wanted, stamp(asked.caller.now)
     forms = [form for word in words.asked for form in word.forms]
     read = vault.catalog_or_none()
@@ -509,16 +513,23 @@ def _account(
 
 
 def features_of(
-    fact: Fact, entity: str, now: datetime, agent: str | None, as_of: str | None = None, asked_of: str | None = None
+    fact: Fact,
+    entity: str,
+    now: datetime,
+    agent: str | None,
+    as_of: str | None = None,
+    asked_of: str | None = None,
+    policy: str = RECENCY_POLICY,
+    base: float | None = None,
 ) -> RankingFeatures:
     """Return what ranking needs to know of a fact.
 
     With `as_of`, its tier is the one of that time. `asked_of` is the moment at which the fact may be over; the default
-    is `as_of`, else now.
+    is `as_of`, else now. `policy` and `base` are those of `tier_of`.
     """
     return RankingFeatures(
         fact.id,
-        tier_of(fact, now, as_of),
+        tier_of(fact, now, as_of, policy, base),
         fact.access_count,
         importance_of(fact),
         fact.timestamp,
@@ -545,7 +556,7 @@ def _best(
     id_of = {n: one.fact.id for n, one in shown.items()}
     row_of = {fact_id: n for n, fact_id in id_of.items()}
     features = {
-        id_of[n]: features_of(one.fact, one.entity, caller.now, caller.agent, moment, asked_of)
+        id_of[n]: features_of(one.fact, one.entity, caller.now, caller.agent, moment, asked_of, asked.policy)
         for n, one in shown.items()
     }
 

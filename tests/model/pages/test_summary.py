@@ -187,9 +187,7 @@ def test_hot_facts_then_warm_by_access_count_with_dates_and_ids() -> None:
         "- Statement 5. (2026-01-01 to 2026-12-01, fact_00000005)",
         "- Statement 1. (2026-11-01, fact_00000001)",
         "",
-        "## Cold facts",
-        "",
-        "- Statement 6. (2026-01-25, fact_00000006)",
+        "1 more fact not shown: `clawmem list --entity areas/people/jane`",
     ]
 
 
@@ -201,7 +199,7 @@ def test_what_is_cut_is_counted_with_the_command_that_shows_it() -> None:
 
 def test_an_entity_without_facts_and_one_with_only_cold_ones() -> None:
     assert facts_block(NAME, [], NOW) == "No facts yet."
-    assert facts_block(NAME, [a_fact(1, 99)], NOW) == "## Cold facts\n\n- Statement 1. (2026-08-14, fact_00000001)"
+    assert facts_block(NAME, [a_fact(1, 99)], NOW) == "1 fact not shown: `clawmem list --entity areas/people/jane`"
 
 
 @given(
