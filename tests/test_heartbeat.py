@@ -351,7 +351,7 @@ def test_the_command_says_what_it_did_and_exits_with_four_where_a_part_failed(va
     talk = "\n".join(json.dumps({"role": one.role, "speaker": one.speaker, "content": one.text}) for one in TALK)
     assert clawmem("ingest", "-", given=talk).code == 0
     assert any(line.startswith("read 5 events by rules") for line in _run(clawmem))
-    assert _run(clawmem) == []
+    assert _run(clawmem) == ["nothing to do"]
     (vault.root / "ledger/adaptation.json").write_text("oops\n")
     odd = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert odd.code == 4

@@ -57,8 +57,10 @@ def heartbeat(
     failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
     data = {"commits": list(done.commits), **{key: value for one in reports for key, value in one.data.items()}}
     lines = [f"{before}{line}" for line in _lines(done, reports, dry_run, explain)]
-    said = [f"{before}{each}" for each in notices]
-    return Answer({**data, "failed": failed}, lines, said, _exit_code(done), is_report=not dry_run)
+    if not (lines or done.failed or stamped):  # a log file does not grow by runs that did nothing
+        lines = ["nothing to do"]
+    notices = [f"{before}{notice}" for notice in notices]
+    return Answer({**data, "failed": failed}, lines, notices, _exit_code(done), is_report=not dry_run)
 
 
 def _model(call: Call, task: str, name: str | None, budget_cents: float | None, keep_failure: bool) -> Model | None:
