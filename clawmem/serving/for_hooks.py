@@ -32,7 +32,7 @@ from clawmem.vault.vault import Vault
 START_TOKENS = 1200
 # A hit scores 1 if it has every word of the question that tells something. A prompt is no question: what has less than
 # this part of it, or this many average words of it, only shares a word; of a long prompt, a few words are enough.
-# docs/decisions/080 has the figures.
+# docs/decisions/agents.md has the figures.
 LEAST_SCORE, _LEAST_SHARED = 0.35, 1.4
 _ENOUGH_WORDS, _ENOUGH_SHARED = 2.1, 2.0
 # What is given beside the best hit has at least this part of its score.

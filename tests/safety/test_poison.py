@@ -13,7 +13,7 @@ from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.safety.injection.find import FORGERY_HINTS, HIDDEN, ORDER_HINTS, find_injection
 from clawmem.model.safety.injection.rules import all_patterns, normalize_disguises, replace_leetspeak, search
 
-# What was measured when the texts were first seen stands in docs/decisions/017; these are floors, not goals.
+# What was measured when the texts were first seen stands in docs/decisions/safety.md; these are floors, not goals.
 MISSED = {"first": 0, "second": 5, "held": 9}
 FALSE = {"first": 2, "second": 0, "held": 1}
 

@@ -68,7 +68,7 @@ from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesse
 from clawmem.vault.vault import Vault
 
 # A lower score says that a hit has hardly more than a name or a common word of the question. Chosen on conversations:
-# docs/decisions/051 has the figures.
+# docs/decisions/recall.md has the figures.
 LEAST_SCORE = 0.15
 # Where the number of hits is not given, those with less than this part of the best score are left out: 051.
 NEAR_SHARE = 0.4
