@@ -219,8 +219,9 @@ def _restated(
     same = [fact for fact in standing if plain(fact.fact) == plain(proposition.statement)]
     same = same or [fact for fact in related if _repeats(proposition, fact)]
     if not same and _names_things(proposition, catalog):
-        known = [fact.object for fact in related if fact.object]
-        same = list(related[:1]) if adds_nothing(proposition.object or "", known) else []
+        new, known = proposition.object or "", [fact for fact in related if fact.object]
+        if adds_nothing(new, [fact.object or "" for fact in known]):
+            same = [fact for fact in known if adds_nothing(new, [fact.object or ""])] or known
     return ReconcileDecision(NOOP, _ids(same[:1]), "It restates what is known.") if same else None
 
 
@@ -347,13 +348,12 @@ def _refined(
     poorer = [fact for fact in related if _richer(proposition.object, fact.object)]
     many = not is_single(catalog, proposition.predicate)
     if many and not poorer and len(content_words(proposition.statement)) > _LONG:
-        about = proposition.subject or ""
         poorer = [
             fact
             for fact in standing
             if fact.predicate == proposition.predicate
             and len(content_words(fact.fact)) >= _LONG
-            and is_contained(fact.fact, proposition.statement, about)
+            and is_contained(fact.fact, proposition.statement, proposition.subject or "")
         ]
     return ReconcileDecision(MERGE, _ids(poorer), "It says the same with more detail.") if len(poorer) == 1 else None
 

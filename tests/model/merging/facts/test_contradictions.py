@@ -120,3 +120,22 @@ def test_agents_keep_to_themselves() -> None:
         empty, {**empty, places[0]: (OSLO,)}, {**empty, places[1]: (ROME,)}, MergePolicy("newest", "ours", SINGLE)
     )
     assert merged.conflicts == ()
+
+
+def test_a_value_beside_two_successors_is_asked_about_too() -> None:
+    """The question about two successors does not cover a third value, on either side."""
+    before = OSLO._replace(status="superseded")
+
+    def moved(number: int, place: str) -> list[Fact]:
+        new = home(number, place, number, links=(FactLink("supersedes", OSLO.id),))
+        return [before._replace(superseded_by=new.id), new]
+
+    rule = MergePolicy("review", "theirs", SINGLE)
+    third = home(9, "Lima", 9)
+    for ours, theirs, kinds in (
+        (moved(3, "Rome"), moved(4, "Paris"), ["successors"]),
+        ([*moved(3, "Rome"), third], moved(4, "Paris"), ["successors", "values"]),
+        (moved(3, "Rome"), [*moved(4, "Paris"), third], ["successors", "values"]),
+    ):
+        merged = merge_facts({PATH: (OSLO,)}, {PATH: tuple(ours)}, {PATH: tuple(theirs)}, rule)
+        assert [conflict.kind for conflict in merged.conflicts] == kinds

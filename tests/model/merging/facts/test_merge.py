@@ -52,3 +52,49 @@ def test_a_removed_fact_comes_back_with_all_that_it_rests_on() -> None:
     sails = BASE._replace(id="fact_00000004", fact="Jane may sail.", links=(FactLink("depends_on", mast.id),))
     found = merge_facts({PATH: (BASE, rope, mast)}, {PATH: (BASE, rope, mast, sails)}, {PATH: (BASE,)})
     assert {fact.id for fact in found.shelves[PATH]} == {BASE.id, rope.id, mast.id, sails.id}
+
+
+@pytest.mark.parametrize("changes", [{"importance": 0.9}, {"category": "plan"}, {"valid_to": "2027-01-01"}])
+def test_what_one_side_changed_is_kept_whichever_side_it_is(changes: dict[str, object]) -> None:
+    base = BASE._replace(importance=0.4, valid_to="2026-12-01")
+    changed = base._replace(**changes)  # type: ignore[arg-type]
+    for ours, theirs in ((changed, base), (base, changed)):
+        found = merge_facts({PATH: (base,)}, {PATH: (ours,)}, {PATH: (theirs,)})
+        assert found.shelves[PATH] == (changed,)
+        assert found.conflicts == found.questions == ()
+
+
+def test_what_one_side_removed_is_gone_unless_the_other_changed_it() -> None:
+    rope = BASE._replace(id="fact_00000002", fact="The rope is new.")
+    longer = rope._replace(fact="The rope is new and long.")
+    for left, kept in ((rope, ()), (longer, (longer,))):
+        for ours, theirs in (((BASE, left), (BASE,)), ((BASE,), (BASE, left))):
+            found = merge_facts({PATH: (BASE, rope)}, {PATH: ours}, {PATH: theirs})
+            assert found.shelves[PATH] == (BASE, *kept)
+
+
+def test_a_fact_that_both_sides_learned_is_kept_once() -> None:
+    learned = [
+        BASE._replace(id=f"fact_0000000{n}", fact="Jane owns a yawl.", timestamp=f"2026-11-21T1{n}:00:00Z")
+        for n in (2, 3)
+    ]
+    for mine, yours in (learned, learned[::-1]):
+        found = merge_facts({PATH: (BASE,)}, {PATH: (BASE, mine)}, {PATH: (BASE, yours)})
+        assert [fact.id for fact in found.shelves[PATH] if fact.is_current] == [BASE.id, learned[0].id]
+        assert len(found.twins) == 1
+    alone = merge_facts({PATH: (BASE,)}, {PATH: (BASE, *learned)}, {PATH: (BASE,)})
+    assert alone.twins == (), "one side may say it twice"
+
+
+def test_two_successors_ask_nobody_if_one_was_withdrawn() -> None:
+    def replaced(by: str, **more: object) -> tuple[Fact, Fact]:
+        new = BASE._replace(id=by, fact=f"Jane sails {by}.", links=(FactLink("supersedes", BASE.id),))
+        return BASE._replace(status="superseded", superseded_by=by), new._replace(**more)  # type: ignore[arg-type]
+
+    both = merge_facts({PATH: (BASE,)}, {PATH: replaced("fact_0000000a")}, {PATH: replaced("fact_0000000b")})
+    assert [conflict.kind for conflict in both.conflicts] == ["successors"]
+    assert len(both.questions) == 1
+    withdrawn = replaced("fact_0000000b", status="retracted")
+    alone = merge_facts({PATH: (BASE,)}, {PATH: replaced("fact_0000000a")}, {PATH: withdrawn})
+    assert (alone.conflicts, alone.questions) == ((), ())
+    assert [fact.id for fact in alone.shelves[PATH] if fact.is_current] == ["fact_0000000a"]
