@@ -61,7 +61,7 @@ def test_what_one_side_changed_is_kept_whichever_side_it_is(changes: dict[str, o
     for ours, theirs in ((changed, base), (base, changed)):
         found = merge_facts({PATH: (base,)}, {PATH: (ours,)}, {PATH: (theirs,)})
         assert found.shelves[PATH] == (changed,)
-        assert found.conflicts == found.questions == ()
+        assert (found.conflicts, found.questions) == ((), ())
 
 
 def test_what_one_side_removed_is_gone_unless_the_other_changed_it() -> None:
