@@ -15,7 +15,7 @@ from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
 from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
 from clawmem.learning.by_model.pieces import AGENT, EventPiece
-from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, CHANGES, KINDS, ROLES, SHORT
+from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, CHANGES, KINDS, SHORT
 from clawmem.learning.by_model.task import ReadingTask
 from clawmem.learning.english.words import SMALL
 from clawmem.learning.reconciling.gate import is_vague
@@ -27,7 +27,8 @@ from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs
 from clawmem.model.language.text import check_statement, normal, one_line
 from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
-from clawmem.model.records.entity import Entity, kind_of
+from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, title_of
+from clawmem.model.safety.injection.find import find_injection
 
 _OF_ASSISTANTS = frozenset(("commitment", "recommendation", "action", "decision"))
 _TRUST = {"user": "user", "assistant": "agent", AGENT: "agent", "tool": "tool"}
@@ -38,6 +39,8 @@ _MOST_CHANGES = 5
 _BIRTHDAY = "birthday"
 # What somebody decides or requires in talk about a project belongs to that project.
 _OF_PROJECTS = frozenset(("decision", "requirement", "milestone"))
+# What is filed under a subject may be named in other words than were said: "security", "code style".
+_SUBJECTS = frozenset(("area", "resource", "archive"))
 _SPEAKER = frozenset(
     "i,me,myself,user,the user,speaker,the speaker,ich,der nutzer,die nutzerin,der benutzer,die benutzerin".split(",")
 )  # The keys of a fact, each with what stands for a missing one. The last three are older names.
@@ -484,27 +487,31 @@ def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | N
 
 
 def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str) -> tuple[EntityHint, ...]:
-    """Return the entities of the fact, its main entity first. A title that was not said is ignored."""
+    """Return the entities of the fact, its main entity first. A name that was not said is ignored, unless it is that of
+    a subject: an area, a resource or an archive."""
     piece = task.shown[number]
     name = _person_talking(task, number)
     speaker = EntityHint("person", name, "speaker")
     about, of_speaker = fact["about"], normal(subject) == normal(piece.speaker)
     project = project_of_event(piece.event)
     if project and not about and fact["category"] in _OF_PROJECTS:
-        about = {"kind": "project", "title": project}
+        return _in_order(EntityHint("project", project, "work"), speaker, fact, of_speaker)
     known = _known_entity(about, task.entities)
     if known is not None:
         if normal(known.title) in (normal(name), normal(piece.speaker)):
             return (speaker,)
         return _in_order(EntityHint(kind_of(known.name), known.title, "mention", known.name), speaker, fact, of_speaker)
+    path = str(about.get("id"))
+    if is_entity_name(path) and owner_of(path) is None:
+        about = {"kind": kind_of(path), "title": title_of(path)}
     title = one_line(about["title"])[:80] if _is_text(about.get("title")) else ""
     if not title or normal(title) in _SPEAKER or normal(title) == normal(piece.speaker):
         return (speaker,)
-    if normal(title) not in normal(" ".join((*task.texts(number), *task.names))):
-        return (speaker,)
     kind = about.get("kind") if about.get("kind") in KINDS else "resource"
-    role = about.get("role") if about.get("role") in ROLES else "relation" if kind == "person" else "work"
-    return _in_order(EntityHint(kind, title, role), speaker, fact, of_speaker)
+    unsaid = normal(title) not in normal(" ".join((*task.texts(number), *task.names)))
+    if unsaid and (kind not in _SUBJECTS or len(title.split()) > _MOST_WORDS or find_injection(title) is not None):
+        return (speaker,)
+    return _in_order(EntityHint(kind, title, "named"), speaker, fact, of_speaker)
 
 
 def _person_talking(task: ReadingTask, number: int) -> str:
@@ -523,7 +530,7 @@ def _in_order(
 ) -> tuple[EntityHint, ...]:
     """Return both, the main one first. An entity that is only the value of a speaker's relation is not the main one."""
     value = of_speaker and normal(hint.title) == normal(fact["object"])
-    return (speaker, hint) if value else (hint, speaker)
+    return (speaker, hint._replace(role="mention")) if value else (hint, speaker)
 
 
 def _known_entity(about: Mapping[str, Any], entities: Sequence[Entity]) -> Entity | None:

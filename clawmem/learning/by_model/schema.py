@@ -8,8 +8,7 @@ CATEGORIES = tuple(
     "instruction commitment recommendation action".split()
 )
 CHANGES = ("replace", "end", "same", "refine")
-KINDS = ("person", "company", "project", "area", "resource")
-ROLES = ("relation", "work", "mention")
+KINDS = ("person", "company", "project", "area", "resource", "archive")
 SHORT = {
     "e": "event", "q": "quote", "s": "statement", "of": "subject", "p": "predicate", "o": "object", "c": "category",
     "i": "importance", "x": "changes", "at": "about",

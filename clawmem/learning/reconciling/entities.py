@@ -26,17 +26,19 @@ _FOLDERS = {
     "tool": "resources",
     "place": "resources",
     "topic": "resources",
+    "archive": "archives",
 }
 _REASONS = {
     "speaker": "is the one who speaks",
     "relation": "is close to the speaker",
     "work": "is a project or employer of the speaker",
     "asked": "was asked for",
+    "named": "is what it is about",
     "name": "is a {kind} by its name",
     "fact": "is a {kind} in a known fact",
 }
 # Roles of the thing that a fact is about. The others only say who speaks or is mentioned.
-_ABOUT = frozenset(("about", "asked"))
+_ABOUT = frozenset(("about", "asked", "named"))
 # Predicates that name a close person: the relation itself, or the name of "Ada's husband".
 _KIN = CLOSE - {"pet"}
 RELATION_PREDICATES = _KIN | {"name"}
@@ -149,8 +151,8 @@ def related_entities(proposition: Proposition, entity: str, titles: EntityTitles
     """Return the other known entities that a fact of this entity names, at most `MOST_RELATED`."""
     texts = dict.fromkeys((proposition.statement, proposition.subject or "", proposition.object or ""))
     found = dict.fromkeys(one for text in texts for one in titles.named_in(text))
-    speakers = (_known(hint, titles) for hint in proposition.entity_hints if hint.role == "speaker")
-    every = dict.fromkeys((*found, *(one for one in speakers if one)))
+    around = (_known(hint, titles) for hint in proposition.entity_hints if hint.role in ("speaker", HERE))
+    every = dict.fromkeys((*found, *(one for one in around if one)))
     return tuple(one for one in every if one != entity)[:MOST_RELATED]
 
 

@@ -111,13 +111,13 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
 
 
 def reconcile_named(
-    proposition: Proposition, named: Mapping[str, Fact], same_place: Callable[[str], bool]
+    proposition: Proposition, named: Mapping[str, Fact], same_place: Callable[[Fact], bool]
 ) -> ReconcileDecision | None:
     """Decide about a proposition that says by id which of the `named` facts it changes, and how.
 
     A fact counts only if its subject or predicate is that of the proposition, if the proposition names its subject, as
-    in "Ash draws the icons, in place of Morwenna", or if `same_place` says that it is in the same entity, and if its
-    source is not trusted more. Return None if none is left: then the facts are compared.
+    in "Ash draws the icons, in place of Morwenna", or if `same_place` says that it is of the same entity or project,
+    and if its source is not trusted more. Return None if none is left: then the facts are compared.
     """
     hows: dict[str, str] = {}
     for change in proposition.changes:
@@ -155,10 +155,10 @@ def only_named_changes(
     return ReconcileDecision(ADD, (), "The same text says both.", beside=True)
 
 
-def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[str], bool]) -> bool:
+def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[Fact], bool]) -> bool:
     subject = content_words(fact.subject or "")
     handed_over = bool(subject) and subject <= content_words(proposition.statement)
-    about = _is_same(fact.subject, proposition.subject) or handed_over or same_place(fact.id)
+    about = _is_same(fact.subject, proposition.subject) or handed_over or same_place(fact)
     alike = about or (fact.predicate is not None and fact.predicate == proposition.predicate)
     # What a source with low trust says about a fact of a trusted one is put to a person.
     trusted = trust_rank(proposition.trust) >= trust_rank(fact.trust) or is_low_trust(proposition.trust)

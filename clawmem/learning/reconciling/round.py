@@ -177,7 +177,9 @@ class LearningRound:
             proposition = self._in_place_of_rules(proposition, event)
         known = self._state.known_facts(proposition)
         named = self._state.facts_named(self._made.get(one.target, one.target) for one in proposition.changes)
-        told = reconcile_named(self._with_ids(proposition), named, self._place_of(proposition)) if named else None
+        told = (
+            reconcile_named(self._with_ids(proposition), named, self._place_of(proposition, event)) if named else None
+        )
         if told:
             return self._apply(proposition, told, {**known, **named}, event)
         changed = states_change(proposition) and find_changed(
@@ -206,10 +208,10 @@ class LearningRound:
         changes = (one._replace(target=self._made.get(one.target, one.target)) for one in proposition.changes)
         return proposition._replace(changes=tuple(changes))
 
-    def _place_of(self, proposition: Proposition) -> Callable[[str], bool]:
-        """Return a function that says whether a fact is placed where the proposition would be."""
-        entity = self._state.place(proposition).entity
-        return lambda fact_id: entity is not None and self._state.entity_of(fact_id) == entity
+    def _place_of(self, proposition: Proposition, event: Event) -> Callable[[Fact], bool]:
+        """Return a function that says whether a fact is of the event's project, or placed where the proposition is."""
+        entity, project = self._state.place(proposition).entity, (event.metadata or {}).get("project")
+        return lambda fact: fact.project == project is not None or entity == self._state.entity_of(fact.id)
 
     def _people_around(self, event: Event) -> Collection[str]:
         return self._people.get(conversation_of(event), ())

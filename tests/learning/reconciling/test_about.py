@@ -58,3 +58,49 @@ def test_a_reader_without_a_place(clawmem: Command) -> None:
     ]
     done = clawmem("learn", "apply", "-", "--json", given=json.dumps({"task": task["id"], "facts": facts}))
     assert [one["entity"] for one in done.data["candidates"]] == ["areas/people/priya", "projects/kestrel"]
+
+
+def test_a_reader_names_the_thing_and_its_class(clawmem: Command) -> None:
+    text = (
+        "Staging is on db-2. RabbitMQ is off. No ORM in the code. The cutover is on 13 November. Piet cannot stand Go."
+    )
+    clawmem(
+        "ingest", "-", "--format", "jsonl", given=json.dumps({"role": "user", "content": text, "project": "a/cargo"})
+    )
+    task = clawmem("learn", "pending", "--json").data
+    rows = [
+        ("Staging is on db-2", "The staging database of Cargo is on db-2.", "staging database", "resource:staging"),
+        ("RabbitMQ is off", "RabbitMQ is off in Cargo.", "RabbitMQ", "archive:RabbitMQ"),
+        ("No ORM in the code", "No ORM is in the code of Cargo.", "Cargo", "area:code style"),
+        (
+            "The cutover is on 13 November",
+            "The cutover of Cargo is on 13 November.",
+            "Cargo's cutover",
+            "project:cutover",
+        ),
+        ("Piet cannot stand Go", "Piet cannot stand Go.", "Piet", "person:Piet"),
+    ]
+    facts = [{"e": 1, "q": q, "s": s, "of": of, "at": at, "c": "decision"} for q, s, of, at in rows]
+    done = clawmem("learn", "apply", "-", "--json", given=json.dumps({"task": task["id"], "facts": facts}))
+    assert [one["entity"] for one in done.data["candidates"]] == [
+        "resources/staging", "archives/rabbitmq", "areas/code-style", "projects/cutover", "areas/people/piet"
+    ]  # fmt: skip
+    shown = clawmem("list", "--entity", "areas/code-style", "--json").data["facts"]
+    assert [one["project"] for one in shown] == ["a/cargo"]
+
+
+def test_a_change_of_another_thing_in_the_same_project(clawmem: Command) -> None:
+    def tell(text: str, **fact: object) -> str:
+        message = {"role": "user", "content": text, "project": "a/cargo"}
+        clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(message))
+        task = clawmem("learn", "pending", "--json").data
+        answer = {"task": task["id"], "facts": [{"e": 1, "q": text, "s": text, **fact}]}
+        done = clawmem("learn", "apply", "-", "--json", given=json.dumps(answer)).data
+        outcome: str = done["candidates"][0]["outcome"]
+        return outcome
+
+    assert tell("Releases are cut by hand in Cargo.", of="releases", at="area:releases") == "added"
+    assert (
+        tell("Goreleaser cuts them in Cargo.", of="goreleaser", at="resource:goreleaser", x={"k1": "replace"})
+        == "updated"
+    )
