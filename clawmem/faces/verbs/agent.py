@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.words import said
 from clawmem.memory.entities.agents import create_agent, list_agents, show_agent
 from clawmem.model.language.text import counted
 
@@ -21,22 +22,35 @@ def create(call: Call, agent_id: str) -> Answer:
 def list_(call: Call) -> Answer:
     """List the agents."""
     agents = list_agents(call.runtime.vault())
-    data = [{"id": one.id, "entities": list(one.entities)} for one in agents]
-    rows = [(one.id, counted(len(one.entities), "entity", "entities")) for one in agents]
+    known = {one.id: _known_as(call, one.id) for one in agents}
+    data = [{"id": one.id, "entities": list(one.entities), **known[one.id]} for one in agents]
+    rows = [(one.id, counted(len(one.entities), "entity", "entities"), _words(known[one.id])) for one in agents]
     talk = () if rows else ("There are no agents yet.",)
-    return Answer({"agents": data}, Table(("agent", "workspace"), rows), talk=talk)
+    return Answer({"agents": data}, Table(("agent", "workspace", "known as"), rows), talk=talk)
 
 
 def show(call: Call, agent_id: str) -> Answer:
     """Show an agent's pages and entities."""
     one = show_agent(call.runtime.vault(), agent_id, call.runtime.caller())
-    data = {"id": one.id, "entities": list(one.entities), "pages": dict(one.pages)}
-    lines = [line for page, text in one.pages for line in (f"[{page}]", text.rstrip(), "")]
+    known = _known_as(call, one.id)
+    data = {"id": one.id, "entities": list(one.entities), **known, "pages": dict(one.pages)}
+    lines = [_words(known), ""] if known else []
+    lines += [line for page, text in one.pages for line in (f"[{page}]", text.rstrip(), "")]
     return Answer({"agent": data}, [*lines, *one.entities])
 
 
+def _known_as(call: Call, agent: str) -> dict[str, str]:
+    settings = call.runtime.vault().settings
+    return said({key: str(settings.agent_value(agent, key)) for key in ("name", "emoji", "description")})
+
+
+def _words(known: dict[str, str]) -> str:
+    name = f"{known.get('emoji', '')} {known.get('name', '')}".strip()
+    return ": ".join(filter(None, (name, known.get("description"))))
+
+
 _ID = Parameter("agent_id", "The agent's id, such as finance.", required=True)
-_AGENT = {"id": str, "entities": [str]}
+_AGENT = {"id": str, "entities": [str], "name?": str, "emoji?": str, "description?": str}
 
 VERB = {
     "create": Command(create, (_ID,), {"agent": str, "commit": str}, ("clawmem agent create researcher",)),

@@ -29,6 +29,7 @@ from clawmem.faces.parts.parameters import (
 from clawmem.faces.parts.words import NARRATED, context_data, event_data, event_warning, said
 from clawmem.index.tables.store import stores_kept_open
 from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.trust import source_name
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import counted, normal
@@ -112,30 +113,35 @@ def recall(
     notices = [*here.notices, *result.notices, *hidden, *(beside.notices() if beside else ())]
     also = {"organisation": hits_data(beside)} if beside else {}
 
-    def within_budget() -> Brief | ContextResult:
-        own = of_vault()
+    def within_budget(hot: bool = False) -> Brief | ContextResult:
+        own = of_vault(hot)
         if beside is None:
             return own
         text, left_out = joined(own, budget or here.vault.settings.whole("context.budget"), beside)
         notices.extend(left_out if budget else ())
         return text
 
-    def of_vault() -> Brief | ContextResult:
+    def of_vault(hot: bool) -> Brief | ContextResult:
         from clawmem.serving.recall.brief import brief  # lines alone need no text for a prompt
 
         room = budget or here.vault.settings.whole("context.budget")
-        short = None if budget or evidence else brief(result, room)
+        short = None if budget or evidence or hot else brief(result, room)
         if short is not None:
             return short
         from clawmem.serving.recall.budgeted import recalled_context  # what most questions find needs none of it
 
-        return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence)
+        return recalled_context(here.vault, here.caller, asked, wanted, result, room, evidence, hot)
 
-    made = cache(within_budget)
+    def told_always() -> Sequence[FactHit]:
+        from clawmem.serving.recall.budgeted import always_told  # lines for a person have none of it
+
+        return () if as_of or at else always_told(here.vault, here.caller, asked, wanted)
+
+    made, hot_facts = cache(within_budget), cache(told_always)
     text = made() if budget else None
     user = here.vault.settings.words("user.name")
     if narrative:
-        data = {**_data(result, user), **also, **here.data, **_texts(made)}
+        data = {**_data(result, user), **also, **here.data, **_texts(made, hot_facts)}
         return _narrated(call, here, asked, result, data, notices)
     theirs = beside.hits if beside else ()
     most_asked = max((_asked_words(asked, one.found.fact.fact) for one in theirs), default=0)
@@ -152,7 +158,7 @@ def recall(
     lines += _account(result) if explain else []
     unable = [f"channel {name} {channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
     return Answer(
-        lambda: {**_data(result, user), **also, **here.data, **_texts(made)},
+        lambda: {**_data(result, user), **also, **here.data, **_texts(made, hot_facts)},
         lines if text is None else [text.text] if text.text else [],
         (*notices, *unable),
         PARTIAL if unable else DONE,
@@ -239,10 +245,24 @@ def _data(result: RecallResult, user: str) -> dict[str, Any]:
         "weak": result.weak,
         **said({"gone": [fact.id for fact in result.gone]}),
         "nearest": [{"kind": one.kind, "id": _id(one), "score": one.hit.score} for one in result.nearest],
-        "answer_facts": [
-            {"id": one.fact.id, "fact": one.fact.fact, "entity": one.entity, "score": one.score} for one in result.found
-        ],
+        "answer_facts": [{**_record(one), "score": one.score} for one in result.found],
         "channels": {name: _channel_data(one) for name, one in result.channels.items()},
+    }
+
+
+def _record(one: FactHit) -> dict[str, Any]:
+    """A fact with the few keys that a program needs; without a triple, its object is the whole statement."""
+    fact = one.fact
+    return {
+        "id": fact.id,
+        "fact": fact.fact,
+        "entity": one.entity,
+        "predicate": fact.predicate,
+        "object_text": fact.object or fact.fact,
+        "tier": one.tier,
+        "confidence": fact.confidence,
+        "source": source_name(fact),
+        "source_text": fact.source_text,
     }
 
 
@@ -267,11 +287,21 @@ def _channel_data(one: ChannelReport) -> dict[str, Any]:
     }
 
 
-def _texts(made: Callable[[], Brief | ContextResult]) -> dict[str, Any]:
-    """The text for a prompt, and the same under the name that other callers know; made where it is printed."""
+def _texts(made: Callable[..., Brief | ContextResult], hot: Callable[[], Sequence[FactHit]]) -> dict[str, Any]:
+    """The text for a prompt, the same with the facts that are always told, and these; made where they are printed."""
+
+    def prompt() -> dict[str, Any]:
+        text = made(True) if hot() else made()
+        if text.counted_by == "exact":
+            return {"text": text.text, "token_count": text.tokens}
+        from clawmem.index.tables.exact_tokens import exact_counter  # takes a fifth of a second
+
+        return {"text": text.text, "token_count": exact_counter()(text.text)}
+
     return {
         "context": lambda: {key: value for key, value in context_data(made()).items() if key != "facts"},
-        "llm_context": lambda: {"text": made().text, "token_count": made().tokens},
+        "hot_facts": lambda: [_record(one) for one in hot()],
+        "llm_context": prompt,
     }
 
 
@@ -382,6 +412,18 @@ def channel_state(channel: ChannelReport) -> str:
     return f"{'could' if channel.unable else 'did'} not run, {channel.why_not}"
 
 
+_TEXT = (str, None)
+_RECORD = {
+    "id": str,
+    "fact": str,
+    "entity": str,
+    "predicate": _TEXT,
+    "object_text": str,
+    "tier": set(TIERS),
+    "confidence": (float, None),
+    "source": str,
+    "source_text": _TEXT,
+}
 _HIT = {"rank": int, "score": float, "date?": str, "who": str}
 _SAID = {**_HIT, "time?": str, "channels?": {str: float}}
 _QUOTED = {"quote?": str, "then?": str}
@@ -455,7 +497,8 @@ VERB = Command(
         "weak": int,
         "gone?": [str],
         "nearest": [{"kind": str, "id": str, "score": float}],
-        "answer_facts": [{"id": str, "fact": str, "entity": str, "score": float}],
+        "answer_facts": [{**_RECORD, "score": float}],
+        "hot_facts": [_RECORD],
         "llm_context": {"text": str, "token_count": int},
         "channels": {str: {"ran": bool, "hits": int, "why_not?": str, "unable?": {True}}},
         "context": "context",

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import point_in_time
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
+from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.labels import trust_label
 from clawmem.model.language.dates import parse_state
+from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.serving.browse import FactDetails, TruthAt
 from clawmem.serving.browse import show_fact as act
 
 
-def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
-    """Keys that are set are printed, one per line."""
+def show(call: Call, fact: str, as_of: str | None, at: str | None, style: str | None) -> Answer:
+    """Keys that are set are printed, one per line; with `--format claiv`, the record that CLAIV and its like exchange,
+    with the times and links of the fact as temporal edges."""
     here = point_in_time(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
     try:
@@ -25,7 +29,12 @@ def show(call: Call, fact: str, as_of: str | None, at: str | None) -> Answer:
         from clawmem.memory.history.why import removed_fact_error  # reads the history: only where the fact is not there
 
         raise (None if at else removed_fact_error(here.vault, fact)) or problem from None
-    return Answer({**_data(shown), **here.data}, _lines(shown), (*here.notices, *shown.notices))
+    data, lines = {**_data(shown), **here.data}, _lines(shown)
+    if style:
+        tier = tier_of(shown.fact, here.caller.now, policy=here.vault.settings.words("tiers.policy"))
+        data["record"] = exchange_record(shown.fact, tier)
+        lines = [json.dumps(data["record"], ensure_ascii=False, indent=2)]
+    return Answer(data, lines, (*here.notices, *shown.notices))
 
 
 def _data(shown: FactDetails) -> dict[str, Any]:
@@ -63,19 +72,23 @@ def _truth_lines(truth: TruthAt) -> list[str]:
 def _plain(value: object) -> str:
     if isinstance(value, str):
         return value
-    import json
-
     return json.dumps(value, ensure_ascii=False)
 
 
 VERB = Command(
     show,
-    (FACT, Parameter("as_of", "Show whether it was true then, and if not, which fact was.", ("--as-of",)), AT),
+    (
+        FACT,
+        Parameter("as_of", "Show whether it was true then, and if not, which fact was.", ("--as-of",)),
+        AT,
+        Parameter("style", "The record of another program: {choices}.", ("--format",), choices=("claiv",)),
+    ),
     {
         "fact": "fact",
         "as_of?": {"moment": str, "true": bool, "why_not": (str, None), "instead": ("fact", None)},
+        "record?": {str: object},
         "at?": "point",
     },
-    ("clawmem show fact_1a2b",),
+    ("clawmem show fact_1a2b", "clawmem show fact_1a2b --format claiv"),
     ("fact",),
 )

@@ -8,7 +8,7 @@ from clawmem.index.tables.accesses import counted_fact, has_accesses
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.seals import RowDamaged, check_total
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.catalog import Catalog, predicates_asked
+from clawmem.model.facts.catalog import Catalog, predicates_asked, spellings
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.irregular import forms_of
@@ -145,6 +145,7 @@ def predicate_channel(
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")
     condition, values = condition_of(wanted)
+    asked = tuple(sorted({spelled for name in asked for spelled in spellings(catalog, name)}))
     subjects = names_in(question, user)
     rows = index.database.execute(
         f"SELECT n, length(subject) FROM fact WHERE predicate IN ({_marks(asked)})"

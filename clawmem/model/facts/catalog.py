@@ -101,6 +101,16 @@ def predicates_asked(catalog: Catalog, question: str) -> tuple[str, ...]:
     )
 
 
+def spellings(catalog: Catalog, name: str) -> set[str]:
+    """Return how facts of other programs may write a predicate: its name, also with `has`, and its phrases, each with
+    spaces, with underscores, and with capitals in their place."""
+    found = set()
+    for phrase in (name, f"has {name}", *catalog.predicates[name].phrases):
+        words = phrase.replace("_", " ").split()
+        found |= {" ".join(words), "_".join(words), words[0] + "".join(word.capitalize() for word in words[1:])}
+    return found
+
+
 def _key(phrase: str) -> str:
     """Return the normal form of a phrase, with a fast path for plain words."""
     plain = phrase.isascii() and phrase.replace(" ", "").isalnum()

@@ -8,6 +8,7 @@ from typing import Any
 
 from clawmem.errors import ConflictMarkers, InvalidInput, Unreadable
 from clawmem.model.facts.fact import ACTIVE, ALWAYS_WRITTEN, CANONICAL_KEYS, STATUSES, Fact, FactLink
+from clawmem.model.facts.trust import source_name
 from clawmem.model.records.bounds import LARGEST_NUMBER, refuse_unread
 from clawmem.model.records.strict_json import read_json
 
@@ -62,6 +63,28 @@ def fact_to_record(fact: Fact) -> dict[str, Any]:
         record[key] = value
     record.update(fact.extra)
     return record
+
+
+def exchange_record(fact: Fact, tier: str) -> dict[str, Any]:
+    """Return a fact under the names that other programs use for its parts, with its links, its successor and its times
+    as temporal edges. `fact_from_record` reads it."""
+    names = {"id": "fact_id", "category": "kind", "object": "object_text", "timestamp": "created_at",
+             "importance": "importance_score", "source": "source_detail"}  # fmt: skip
+    edges: list[dict[str, Any]] = [
+        {"edge_type": link.type, "target_id": link.to, "reason": link.reason, "at": link.at} for link in fact.links
+    ]
+    if fact.superseded_by:
+        edges.append({"edge_type": "superseded_by", "target_id": fact.superseded_by})
+    if fact.valid_from or fact.valid_to:
+        edges.append({"valid_from": fact.valid_from, "valid_to": fact.valid_to})
+    record = {names.get(key, key): value for key, value in fact_to_record(fact).items() if key != "links"}
+    return {
+        **record,
+        "object_text": fact.object or fact.fact,
+        "tier": tier,
+        "source": source_name(fact),
+        "temporal_edges": [{key: value for key, value in edge.items() if value is not None} for edge in edges],
+    }
 
 
 def fact_from_record(record: Mapping[str, Any]) -> Fact:

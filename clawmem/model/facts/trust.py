@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from clawmem.model.facts.fact import Fact, is_given_by_person
+
 # The trust of outsiders: the web, or another program's feed.
 EXTERNAL = "external"
 # The warning wherever such a fact is served.
@@ -63,6 +65,15 @@ def agent_of_source(source: str) -> str | None:
     word, _, agent = source.strip().lower().partition(":")
     named = agent.replace("-", "").replace("_", "").isalnum() and agent.isascii()
     return agent if word == MEMORY_EXTRACTOR and named else None
+
+
+def source_name(fact: Fact) -> str:
+    """Return how a statement came in: `user_stated`, `correction`, or `memory_extractor:AGENT`; else its source."""
+    if fact.source in (USER_STATED, CORRECTION) or agent_of_source(fact.source):
+        return fact.source
+    if is_given_by_person(fact):
+        return CORRECTION if any(link.type == "supersedes" for link in fact.links) else USER_STATED
+    return f"{MEMORY_EXTRACTOR}:{fact.agent or 'clawmem'}" if fact.agent or fact.source_event else fact.source
 
 
 def least_trust(*trusts: str | None) -> str | None:

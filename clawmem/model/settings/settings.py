@@ -356,6 +356,9 @@ OF_AGENTS = (
         choices=("all", "project", "team", "framework", "organisation"),
     ),
     Setting("cents", "float", 1e6, "the most that models may cost for the agent in one day (UTC), in cents", 0, 1e6),
+    Setting("name", "text", "", "the name that people know the agent by"),
+    Setting("emoji", "text", "", "a sign that stands before that name"),
+    Setting("description", "text", "", "what the agent does, in one sentence"),
 )
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}

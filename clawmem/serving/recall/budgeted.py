@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.by_tier import ReaderScope
-from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.by_tier import ALWAYS, FactCandidate, ReaderScope
+from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.language.dates import stamp
+from clawmem.model.language.topics import is_private, is_technical
+from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, HOT
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
 from clawmem.model.pages.tokens import note_line, shorten, token_bound
@@ -18,14 +20,16 @@ from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.speech import is_speech
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
+from clawmem.serving.context.hits import public_facts
 from clawmem.serving.context.pages import orders_remark, said_units
 from clawmem.serving.context.result import ContextResult, context_result
-from clawmem.serving.context.tiers import TierCounts, candidates_of, tiers_at
+from clawmem.serving.context.tiers import TierCounts, candidates_of, first_of_tier, tiers_at
 from clawmem.serving.context.units import UnitStyle, fact_units
-from clawmem.serving.recall.result import NoteHit, RecallResult
+from clawmem.serving.recall.result import FactHit, NoteHit, RecallResult
 from clawmem.vault.vault import Vault
 
 _LONGEST_NOTE = 600
+_MOST_HOT = 400  # tokens
 
 
 def recalled_context(
@@ -36,12 +40,37 @@ def recalled_context(
     result: RecallResult,
     budget: int,
     evidence: bool = False,
+    hot: bool = False,
 ) -> ContextResult:
-    """Return the results of `recall`, best first, in a context frame and within the budget.
+    """Return the results of `recall`, best first, in a context frame and within the budget; with `hot`, after the facts
+    of `always_told`.
 
     Superseded and retracted facts are left out. Raise InvalidInput if the budget is too small for the frame.
     """
-    return run_query(vault, lambda index: _packed(vault, index, caller, question, wanted, result, budget, evidence))
+
+    def packed(index: Index) -> ContextResult:
+        return _packed(vault, index, caller, question, wanted, result, budget, evidence, hot)
+
+    return run_query(vault, packed)
+
+
+def always_told(vault: Vault, caller: Caller, question: str, wanted: FactFilter) -> list[FactHit]:
+    """Return the facts that are told beside every question, the most important first."""
+
+    def read(index: Index) -> list[FactHit]:
+        on = TierCounts(index, ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach), {}, {})
+        candidates = _hot(on, question)
+        placed = facts_in_rows(index, [one.n for one in candidates])
+        return [
+            FactHit(placed[one.n].fact, placed[one.n].entity, 0.0, HOT, {}) for one in candidates if one.n in placed
+        ]
+
+    return run_query(vault, read)
+
+
+def _hot(on: TierCounts, question: str) -> list[FactCandidate]:
+    found = [one for one in first_of_tier(on, ALWAYS, _MOST_HOT) if one.weight >= ALWAYS_TOLD]
+    return public_facts(on, found, is_technical(question) and not is_private(question))
 
 
 def _packed(
@@ -53,6 +82,7 @@ def _packed(
     result: RecallResult,
     budget: int,
     evidence: bool,
+    hot: bool,
 ) -> ContextResult:
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach)
     on = tiers_at(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
@@ -67,7 +97,9 @@ def _packed(
     most = max(len(result.found), len(result.heard), len(result.noted))
     limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
     more = follow_up_commands(wanted, question)
-    sections = [
+    always = fact_units(on, _hot(on, question), way) if hot else []
+    sections = [_section(frame.ALWAYS, always, "clawmem list --tier hot", -1)] if always else []
+    sections += [
         _section(title, units, f"{more.recall}{limit}{where}", turn)
         for turn, (title, where, units) in enumerate(parts)
         if units

@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 import pytest
 
 from clawmem.errors import InvalidInput
+from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.model.facts.codec import fact_from_record, fact_to_line
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import FactLink
 from clawmem.model.facts.trust import agent_of_source, statement_trust, trust_of_source
+from tests.conftest import Command
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 RECORD = {
@@ -87,3 +89,54 @@ def test_the_agent_that_an_extractor_belongs_to() -> None:
     assert agent_of_source("memory_extractor") is None
     assert agent_of_source("memory_extractor:../x") is None
     assert agent_of_source("web:finance") is None
+
+
+def test_a_program_gets_the_facts_of_an_answer_and_those_always_told(clawmem: Command) -> None:
+    keep = ("remember", "-e", "projects/tidemark", "--subject", "Tidemark", "--object")
+    for number, spelling in enumerate(("has_deadline", "has deadline", "hasDeadline", "due date")):
+        name = f"Tide{number}"
+        said = f"The {name} one is for June {number + 2}."
+        record = ("--subject", name, "--predicate", spelling, "--object", f"June {number + 2}")
+        assert clawmem("remember", said, "-e", f"projects/{name.lower()}", *record).code == 0
+        (first, *_) = clawmem("recall", f"what is the deadline of {name}?", "--json").data["facts"]
+        assert first["fact"] == said and "predicate" in first["channels"], spelling
+    old = clawmem("remember", "Tidemark ends in May.", *keep[1:], "May", "--predicate", "has_deadline", "--json").data
+    assert clawmem("supersede", old["facts"][0]["id"], "Tidemark ends in June.", "--reason", "slip").code == 0
+    assert clawmem("remember", "Priya is allergic to penicillin.", "--importance", "0.95").code == 0
+    data = clawmem("recall", "when does Tidemark end?", "--json").data
+    told = data["answer_facts"][0]
+    assert (told["predicate"], told["object_text"], told["source"]) == (
+        "has_deadline",
+        "June",
+        "correction",
+    )
+    assert {"tier", "confidence", "source_text", "entity", "id"} <= told.keys()
+    (hot,) = data["hot_facts"]
+    assert (hot["fact"], hot["source"]) == ("Priya is allergic to penicillin.", "user_stated")
+    prompt = data["llm_context"]
+    assert "## Always\n- Priya is allergic" in prompt["text"] and "Tidemark ends in June." in prompt["text"]
+    assert prompt["token_count"] == exact_counter()(prompt["text"])
+    assert "Priya" not in clawmem("recall", "when does Tidemark end?").out + data["context"]["text"]
+
+
+def test_show_gives_the_record_of_another_program_which_is_read_again(clawmem: Command) -> None:
+    triple = ("--subject", "Jane", "--predicate", "lives_in", "--object", "Oslo", "--valid-from", "2024-03-01")
+    fact = clawmem("remember", "Jane lives in Oslo.", *triple, "--json").data["facts"][0]["id"]
+    now = clawmem("supersede", fact, "Jane lives in Bergen.", "--reason", "a job", "--json").data
+    record = json.loads(clawmem("show", fact, "--format", "claiv").out)
+    assert (record["fact_id"], record["kind"], record["object_text"], record["tier"]) == (fact, "fact", "Oslo", "cold")
+    new = next(one["id"] for one in clawmem("list", "--json").data["facts"])
+    assert {"edge_type": "superseded_by", "target_id": new} in record["temporal_edges"], now
+    edges = clawmem("show", new, "--format", "claiv", "--json").data["record"]["temporal_edges"]
+    assert {"edge_type": "supersedes", "target_id": fact, "reason": "a job"}.items() <= edges[0].items()
+    again = fact_from_record(record)
+    assert (again.valid_from, again.superseded_by, again.timestamp) == ("2024-03-01", new, record["created_at"])
+
+
+def test_an_agent_has_a_name_and_a_face(clawmem: Command) -> None:
+    assert clawmem("agent", "create", "rosa").code == 0
+    for key, value in (("name", "Rosa Klein"), ("emoji", "\N{TURTLE}"), ("description", "Keeps the accounts.")):
+        assert clawmem("config", "set", f"agents.rosa.{key}", value).code == 0
+    assert clawmem("agent", "list").out == "rosa\t0 entities\t\N{TURTLE} Rosa Klein: Keeps the accounts.\n"
+    shown = clawmem("agent", "show", "rosa", "--json").data["agent"]
+    assert (shown["name"], shown["emoji"], shown["description"]) == ("Rosa Klein", "\N{TURTLE}", "Keeps the accounts.")
