@@ -253,7 +253,7 @@ class Runtime:
         names = {project or ""}
         while more := set().union(*(pair for pair in pairs if pair & names)) - names:
             names |= more
-        return tuple(sorted(names - {project}))
+        return tuple(sorted(names - {project or ""}))
 
     def names_scope(self) -> bool:
         """Return whether the environment names a workflow or a project."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from clawmem.errors import InvalidInput, Refused
+from clawmem.errors import ClawmemError, InvalidInput, Refused
 from clawmem.governance.allowed_commands import allow_command, plan_command
 from clawmem.governance.claims import ClaimTests, confirm, deprecate, run_checks, set_check
 from clawmem.governance.review import approve, reject
@@ -226,3 +229,82 @@ def test_a_rejected_failure_is_filed_again_only_for_another_check(vault: Vault, 
     set_check(vault, rule.id, checked_check("Where does Jane live?", None, "Paris"), caller)
     assert _run(vault, caller).failed
     assert [one.targets[0].id for one in read_proposals(vault).open] == [rule.id]
+
+
+def _subject(vault: Vault) -> str:
+    return subprocess.run(
+        ["git", "log", "-1", "--format=%s"], cwd=vault.root, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_the_commit_says_the_reason_if_there_is_one(vault: Vault, caller: Caller) -> None:
+    premise = keep(vault, caller, "The parser is slow.")
+    resting = keep(vault, caller, "We cache the parser.", premise)
+    retract(vault, premise.id, caller)
+    confirm(vault, resting.id, caller, "2027-01-01", "We measured.")
+    assert "We cache the parser. (because: We measured.)" in _subject(vault)
+    confirm(vault, resting.id, caller, "2027-01-02")
+    assert "We cache the parser." in _subject(vault) and "because" not in _subject(vault)
+
+
+def test_a_check_is_set_and_removed_once(vault: Vault, caller: Caller) -> None:
+    rule = keep(vault, caller, "The port is 80.")
+    check = checked_check("Which port?", None, "80")
+    for value, outcome, notice in (
+        (None, "noop", "it has no check"),
+        (check, "updated", None),
+        (check, "noop", "it has this check already"),
+        (None, "updated", None),
+    ):
+        done = set_check(vault, rule.id, value, caller)
+        assert (done.outcome, done.commit is not None) == ((outcome,), outcome == "updated")
+        assert notice is None or done.notices[-1] == notice
+    with pytest.raises(InvalidInput, match="has no check"):
+        _run(vault, caller, rule)
+
+
+def test_an_agent_changes_no_fact_that_it_may_not_read(vault: Vault, caller: Caller) -> None:
+    scout, clerk = (caller._replace(agent=name) for name in ("scout", "clerk"))
+    own = keep(vault, scout, "The mast holds.", entity="@scout/projects/boat")
+    other = keep(vault, caller, "The hull holds.")
+    acts: list[Callable[[], object]] = [
+        lambda: confirm(vault, own.id, clerk, "2027-01-01"),
+        lambda: set_check(vault, own.id, checked_check("Which?", None, "x"), clerk),
+        lambda: deprecate(vault, other.id, own.id, "2027-01-01", clerk),
+    ]
+    for act in acts:
+        with pytest.raises(ClawmemError):
+            act()
+    assert facts(vault)[own.id] == own
+
+
+def test_a_check_that_passes_again_leaves_no_trace_and_no_proposal(vault: Vault, caller: Caller) -> None:
+    home, tea = keep(vault, caller, "Jane lives in Oslo."), keep(vault, caller, "Jane drinks tea.")
+    set_check(vault, home.id, checked_check("Where does Jane live?", None, "Rome"), caller)
+    set_check(vault, tea.id, checked_check("What does Jane drink?", None, "cocoa"), caller)
+    _run(vault, caller)
+    assert _subject(vault) == "claim-test(areas/general): 2 checks failed\n"
+    assert len(read_proposals(vault).open) == 2
+    set_check(vault, home.id, checked_check("Where does Jane live?", None, "Oslo"), caller)
+    assert facts(vault)[home.id].metadata is None or failure_of(facts(vault)[home.id]) is None
+    dry = run_checks(vault, caller, None, lambda question: [question], vault.root, dry_run=True)
+    assert (dry.commit, dry.failed) == (None, True)
+    _run(vault, caller)
+    assert len(read_proposals(vault).open) == 2
+    assert "failed" not in json.dumps(facts(vault)[home.id].metadata)
+
+
+def test_what_was_approved_and_undone_may_be_proposed_again(vault: Vault, caller: Caller) -> None:
+    old, new = keep(vault, caller, "The API is at /v1."), keep(vault, caller, "The API is at /v2.")
+    agent = caller._replace(agent="scout")
+    deprecate(vault, old.id, new.id, "2026-12-31", agent, "v1 ends")
+    (waiting,) = (one for one in read_proposals(vault).open if one.kind == "deprecation")
+    assert waiting.says == f"{old.fact} (deprecated until 2026-12-31, then: {new.fact})"
+    assert waiting.details == {"for": new.id, "until": "2026-12-31", "reason": "v1 ends"}
+    approve(vault, waiting.id, caller)
+    assert labels(facts(vault)[old.id]) == [f"deprecated, until 2026-12-31: now {new.id}"]
+    confirm(vault, old.id, caller, "2027-03-01")
+    deprecate(vault, old.id, new.id, "2027-01-31", caller)
+    again = deprecate(vault, old.id, new.id, "2026-12-31", agent, "v1 ends")
+    assert again.commit is not None and again.outcome == ("proposed",)
+    assert len([one for one in read_proposals(vault).open if one.kind == "deprecation"]) == 1

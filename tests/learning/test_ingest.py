@@ -15,7 +15,7 @@ from clawmem.errors import InvalidInput, Locked
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning import ingest as module
-from clawmem.learning.ingest import RepeatCounter, ingest, to_events
+from clawmem.learning.ingest import RepeatCounter, count_new, event_id, ingest, ingest_notes, to_events
 from clawmem.learning.learn import learn
 from clawmem.learning.pending import pending
 from clawmem.learning.reconciling.para import project_of_event
@@ -249,3 +249,99 @@ def test_another_persons_chat_in_the_same_heartbeat_silences_nobody(vault: Vault
     ]
     ingest(vault, talk, caller, "talk.jsonl")
     assert learn(vault, caller).count("added") == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"text": SECRET}, "it"),
+        ({"speaker": SECRET.rpartition(" ")[2]}, "its speaker"),
+        ({"session": SECRET.rpartition(" ")[2]}, "its session"),
+        ({"source": SECRET.rpartition(" ")[2]}, "its source"),
+        ({"external_id": SECRET.rpartition(" ")[2]}, "its id"),
+        ({"metadata": {"heading": SECRET}}, "its metadata"),
+    ],
+)
+def test_where_a_credential_stands_is_named(
+    vault: Vault, caller: Caller, changes: dict[str, object], where: str
+) -> None:
+    message = said(4, "I live in Oslo.")._replace(**changes)  # type: ignore[arg-type]
+    assert count_new(vault, [message, said(5, "Fine.")], caller, "x")[0] == 1
+    (skipped,) = ingest(vault, [message], caller, "x").skipped
+    assert skipped == SkippedLine(4, f"{where} holds what looks like a credential (github-token)")
+
+
+def test_a_commit_names_what_was_added_and_its_days(vault: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="scout", session="s7")
+    for messages, subject in (
+        ([said(1, "One.")], "ingest(ledger): 1 event from chat (2026-03-01)"),
+        (
+            [said(2, "Two.", day=3), said(3, "Three.", day=1)],
+            "ingest(ledger): 2 events from chat (2026-03-01 to 2026-03-03)",
+        ),
+    ):
+        assert count_new(vault, messages, agent, "chat") == (len(messages), ())
+        done = ingest(vault, messages, agent, "chat")
+        log = vault.git.run("log", "-1", "--format=%s%n%an%n%b").decode()
+        assert log.startswith(f"{subject}\nscout")
+        assert "Session: s7" in log or "s7" in log
+        assert count_new(vault, messages, agent, "chat") == (0, ())
+        assert done.commits == 1
+    assert [(event.agent, event.session) for event in ledger(vault)] == [("scout", "s7")] * 3
+
+
+def test_repeats_are_numbered_and_a_part_is_full_at_its_limit(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repeats = RepeatCounter()
+    assert [repeats.number("a", None), repeats.number("b", None), *(repeats.number("a", None) for _ in range(3))] == [
+        1, 1, 2, 3, 4,
+    ]  # fmt: skip
+    assert event_id("a", None) == event_id("a", "") != event_id("a")
+    monkeypatch.setattr(module, "PART", 2)
+    assert ingest(vault, [said(number, str(number)) for number in range(4)], caller, "x").commits == 2
+
+    def breaking() -> Iterator[Message | SkippedLine]:
+        yield from (said(9, "new"), said(10, "newer"))
+        raise InvalidInput("The file is broken.", "Mend it.")
+
+    monkeypatch.setattr(module, "PART", 1)
+    with pytest.raises(InvalidInput) as failure:
+        ingest(vault, breaking(), caller, "x")
+    assert failure.value.hint == "2 events are kept; run the same command again to add the rest. Mend it."
+    monkeypatch.setattr(module, "PART_CHARACTERS", 3)
+    monkeypatch.setattr(module, "PART", 5)
+    assert ingest(vault, [said(number, f"{number}xx") for number in range(3)], caller, "y").commits == 3
+
+
+def test_the_trust_of_a_message_is_at_most_that_of_who_hands_it_in(caller: Caller) -> None:
+    messages = [said(1, "One."), said(2, "Two.")._replace(trust="tool")]
+    for by, trusts in (
+        (caller, [None, "tool"]),
+        (caller._replace(agent="scout"), ["agent", "tool"]),
+        (caller._replace(agent="scout", unattended=True), [None, "tool"]),
+    ):
+        assert [event.trust for event in to_events(messages, by, "x", RepeatCounter())] == trusts
+    (now,) = to_events([Message(1, "note", "x")], caller, "x", RepeatCounter())
+    assert (now.timestamp, now.kind, now.source) == ("2026-11-21T09:30:00Z", "note", "x")
+    (own,) = to_events([Message(1, "user", "x")._replace(source="y")], caller, "x", RepeatCounter())
+    assert (own.source, own.kind == "note") == ("y", False)
+
+
+def test_the_lines_of_daily_notes_become_events_of_their_day(vault: Vault, caller: Caller) -> None:
+    for name, lines in (
+        ("daily/2026-11-20.md", f"- 9:05 We met.\n- No time.\n- {SECRET}\n- 9:05 We met.\n"),
+        ("agents/scout/daily/2026-11-19.md", "- 10:30 I looked.\n"),
+        ("daily/notes.md", "- 9:05 Of no day.\n"),
+    ):
+        path = vault.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# A day\n\n{lines}")
+    done = ingest_notes(vault, caller)
+    assert done.added == len(ledger(vault)) and done.days == ("2026-11-19", "2026-11-20")
+    found = {(event.timestamp, event.agent, event.role, event.kind) for event in ledger(vault)}
+    assert ("2026-11-20T09:05:00Z", None, "note", "note") in found
+    assert ("2026-11-20T00:00:00Z", None, "note", "note") in found
+    assert ("2026-11-19T10:30:00Z", "scout", "note", "note") in found
+    assert not any("ghp_" in event.text or "no day" in event.text for event in ledger(vault))
+    assert ingest_notes(vault, caller).added == 0

@@ -57,6 +57,7 @@ FACTS = [
         "on schema version 2 with migrations planned by the new tool",
     ),
 ]
+FACTS.append(fact("Dana likes many things.", "likes"))
 FACTS = [known._replace(id=f"fact_{number:08x}") for number, known in enumerate(FACTS)]
 STATEMENTS = [
     said("Dana lives in Porto.", "lives_in", "Porto"),
@@ -108,6 +109,7 @@ STATEMENTS = [
     ),
     said("Dana decided on schema version 3.", "decided", "on schema version 3"),
     said("Dana climbs.", None, None),
+    said("Dana likes it a lot.", "likes", None),
 ]
 
 

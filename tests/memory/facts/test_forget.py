@@ -6,7 +6,15 @@ import json
 
 import pytest
 
-from clawmem.memory.facts.forget import means, telling_words
+from clawmem.learning.ingest import ingest
+from clawmem.memory.facts.forget import forget, means, plan_forgetting, telling_words
+from clawmem.memory.facts.remember import remember
+from clawmem.memory.writing import writing
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event
+from clawmem.model.transcripts.message import Message
+from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -39,6 +47,20 @@ def served(clawmem: Command, question: str) -> str:
         ("dass ich in Bergen wohne", "Der Nutzer wohnt in Bergen.", True),
         ("que vivo en Oslo", "El usuario vive en Oslo.", True),
         ("que j'habite à Lyon", "L'utilisateur habite à Lyon.", True),
+        ("walking", "The user walks.", True),
+        ("cats", "The user has a cat.", False),
+        ("Oslo and Bergen", "The user lives in Oslo.", False),
+        ("Oslo and Bergen", "From Bergen to Oslo.", True),
+        ("PORT 8080", "The port is 8080.", True),
+        ("mail ops@acme.io", "Write a mail to OPS@acme.io!", True),
+        ("York", "The user lives in York, England.", True),
+        ("York", "The York office is small.", True),
+        ("York", "York University is small.", False),
+        ("York University", "York University is small.", True),
+        ("york", "The user lives in york.", True),
+        ("Alice", "It was Alice Smith, and Alice knew.", True),
+        ("my everything", "The user has everything.", False),
+        ("a", "a", False),
     ],
 )
 def test_what_words_mean(request_: str, fact: str, meant: bool) -> None:
@@ -167,3 +189,68 @@ def test_the_words_in_which_it_was_said_count(clawmem: Command) -> None:
     assert "isst kein Fleisch" in served(clawmem, "Fleisch")
     assert len(say(clawmem, "Vergiss bitte, dass ich kein Fleisch esse.")) == 1
     assert "Fleisch" not in served(clawmem, "Fleisch")
+
+
+def test_the_words_of_a_request_that_say_what_is_meant() -> None:
+    assert telling_words("Please forget Alice’s mail, Alice's port and x.") == ("Alice", "mail", "port")
+
+
+def _told(vault: Vault, caller: Caller, *texts: str, day: int = 20) -> None:
+    messages = [
+        Message(number, "user", text, f"2026-11-{day}T10:0{number}:00Z", session="s")
+        for number, text in enumerate(texts)
+    ]
+    assert ingest(vault, messages, caller, "chat").added == len(texts)
+
+
+def test_what_a_person_names_is_hidden_in_one_commit_and_nothing_else_is_touched(vault: Vault, caller: Caller) -> None:
+    draft = draft_from_record(
+        {"fact": "The user lives in Oslo.", "predicate": "lives_in", "object": "Oslo"}, caller.now
+    )
+    kept = draft_from_record({"fact": "The user drinks tea."}, caller.now)
+    first, second = (remember(vault, [each], caller).facts[0] for each in (draft, kept))
+    _told(vault, caller, "The user lives in Oslo.", "I drink tea.")
+    _told(vault, caller, "As said, the user lives in Oslo now.", "I drink tea.", day=19)
+    before = {path.name: path.read_bytes() for path in (vault.root / "ledger").glob("*.jsonl")}
+    shown, commit = forget(vault, "that I live in Oslo", caller, dry_run=True)
+    assert shown is not None and commit is None
+    assert {path.name: path.read_bytes() for path in (vault.root / "ledger").glob("*.jsonl")} == before
+    found, commit = forget(vault, "that I live in Oslo", caller)
+    assert found is not None and commit == vault.head().commit
+    assert [placed.fact.id for placed in found.facts] == [first.fact.id]
+    assert found.change.subject == "forget(vault): 1 fact and 2 messages hidden"
+    assert found.proposal is None
+    (hidden,) = found.facts
+    assert (hidden.fact.status, (hidden.fact.metadata or {})["retracted"]) == (
+        "retracted",
+        {"at": "2026-11-21T09:30:00Z", "reason": "forgotten by a person", "revoked": True},
+    )
+    for path in (vault.root / "ledger").glob("*.jsonl"):
+        old, new = before[path.name].splitlines(), path.read_bytes().splitlines()
+        assert old[1:] == new[1:] and len(old) == len(new)
+        event = json.loads(new[0])
+        assert (event["recalled"], event["metadata"]["hidden"]) == (True, "2026-11-21")
+    assert vault.read("life/areas/general/items.json") is not None
+    assert forget(vault, "that I live in Oslo", caller) == (None, None), "it is hidden already"
+    assert forget(vault, "the", caller) == (None, None)
+    assert second.fact.is_current
+    assert forget(vault, "tea", caller)[0] is not None
+
+
+def test_a_request_shows_the_messages_to_the_person_who_decides(vault: Vault, caller: Caller) -> None:
+    long = "The boat is called Albatross, and " + "it is very long " * 10
+    _told(vault, caller, *(f"{long}{number}" for number in range(9)))
+    _told(vault, caller, *(f"{long}again {number}" for number in range(2)), day=19)
+    with writing(vault, caller, "forget") as work:
+        request = Event("evt_9", "2026-11-20T11:00:00Z", "user", "forget the boat Albatross", session="s")
+        assert plan_forgetting(work, "boat", request, one_word=False) is None, "one common word alone names nothing"
+        assert plan_forgetting(work, "Albatross", request, one_word=False) is not None
+        found = plan_forgetting(work, "the boat Albatross", request)
+    assert found is not None and found.proposal is not None
+    assert len(found.events) == 11
+    assert found.proposal.says == "Forget: 11 messages"
+    why = found.proposal.why
+    assert why.count('"The boat is called Albatross') == 10 and why.endswith(", and 1 more.")
+    assert max(map(len, why.split('"')[1::2])) == 120
+    assert found.proposal.details == {"events": [event.id for event in found.events]}
+    assert found.change.subject == "forget(vault): 0 facts and 11 messages hidden until a person decides"

@@ -24,7 +24,15 @@ from clawmem.model.records.change import Change, trailers
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.disk import Disk
 from clawmem.vault.git.git import Git
-from clawmem.vault.git.index import holds_index_lock, lock_index, unlock_index
+from clawmem.vault.git.index import (
+    IndexUpdate,
+    holds_index_lock,
+    index_age,
+    index_lock_path,
+    lock_index,
+    replace_index,
+    unlock_index,
+)
 from clawmem.vault.git.refs import read_head
 from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
@@ -385,3 +393,46 @@ def test_an_index_that_git_has_not_compared_for_long_is_compared_anew(
     os.utime(index, (1_790_000_000, 1_790_000_000))
     assert clawmem("remember", "The sea is blue.").code == 0
     assert index.stat().st_mtime > 1_790_000_000
+
+
+def test_our_own_mark_is_locked_enough_and_is_taken_away_once(vault: Vault) -> None:
+    with writer_lock(vault.state / "write.lock", 5, "a test"):
+        assert (holds_index_lock(vault), lock_index(vault), lock_index(vault)) == (False, [], [])
+        assert holds_index_lock(vault)
+        unlock_index(vault)
+        assert not index_lock_path(vault).exists()
+        index_lock_path(vault).write_bytes(b"another's\n")
+        unlock_index(vault)
+        assert index_lock_path(vault).read_bytes() == b"another's\n" and not holds_index_lock(vault)
+        index_lock_path(vault).unlink()
+
+
+def test_without_an_index_nothing_of_an_older_copy_is_used(vault: Vault) -> None:
+    stale = vault.root / "stale.txt"
+    stale.write_text("stale")
+    with replace_index(vault):
+        vault.git.run("update-index", "--add", "stale.txt")
+        (vault.state / "git-index.lock").write_text("left by a killed git")
+        kept = (vault.state / "git-index").read_bytes()
+    (vault.git_dir / "index").unlink()
+    (vault.state / "git-index").write_bytes(kept)
+    (vault.state / "git-index.lock").write_text("left by a killed git")
+    assert index_age(vault) == 0.0
+    with replace_index(vault):
+        vault.git.run("read-tree", "HEAD")
+        assert "stale.txt" not in vault.git.run("ls-files").decode().split()
+        vault.git.run("update-index", "--refresh", "-q")
+    assert vault.git.run("ls-files", "clawmem.yaml").decode() == "clawmem.yaml\n"
+    assert not (vault.state / "git-index").exists()
+
+
+def test_an_update_that_is_abandoned_changes_nothing_and_leaves_no_process(vault: Vault) -> None:
+    before = (vault.git_dir / "index").read_bytes()
+    update = IndexUpdate(vault)
+    update.abandon()
+    assert update._process.returncode == -signal.SIGKILL
+    assert (vault.git_dir / "index").read_bytes() == before
+    update = IndexUpdate(vault)
+    (vault.root / "new.txt").write_text("new")
+    update.finish(b"new.txt\0")
+    assert "new.txt" in vault.git.run("ls-files").decode().split()
