@@ -148,7 +148,7 @@ def apply_reading(vault: Vault, caller: Caller, given: Mapping[str, Any], digest
         read.unmapped, None if reader.spent else digest,
     )  # fmt: skip
     meant = answer.get("meant", {})
-    forget = {event_of_label(one): tuple(map(event_of_label, meant.get(one, ()))) for one in answer.get("forget", ())}
+    forget = {event_of_label(one): tuple(meant.get(one, ())) for one in answer.get("forget", ())}
     extraction = _extraction(vault, reader, read, done, state)._replace(
         forget=forget,
         rejected=tuple(refused_candidate(one, task) for one in final),
@@ -200,7 +200,8 @@ def _by_ids(answer: Mapping[str, Any], given: GivenTask) -> dict[str, Any]:
     }
     meant = {
         labels.get(key.removeprefix("e"), key): [
-            known.get(name) or labels.get(name.removeprefix("e"), name) for name in map(str.strip, ids)
+            known.get(name) or event_of_label(labels.get(name.removeprefix("e"), "")) or name
+            for name in map(str.strip, ids)
         ]
         for key, ids in answer.get("meant", {}).items()
     }

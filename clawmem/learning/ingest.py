@@ -33,10 +33,11 @@ NOTES = "daily notes"
 PART = 5_000
 PART_CHARACTERS = 4_000_000
 
-# How a request to forget begins, in the languages in which one is understood without a reader.
+# The verbs of a request to forget, in the languages in which one is understood without a reader.
 _ASKS = re.compile(
-    r"\b(?:forget|disregard|unlearn|delete|erase|remove|drop|wipe|scrub|verg[ei]ss|l[oö]sch|entfern|streich|nimm|olvid|"
-    r"borr|elimin|quita|oubli|efface|supprime|retire|enl[eè]ve)",
+    r"\b(?:forget|disregard|unlearn|delete|erase|remove|drop|wipe|scrub|remember|memori|keep|store|save|retain|record|"
+    r"note|write down|hold on|verg[ei]ss|l[oö]sch|entfern|streich|nimm|merk|behalt|speicher|notier|olvid|borr|elimin|"
+    r"quita|recuerdes|acuerdes|guardes|anotes|conserves|oubli|efface|supprime|retire|enl[eè]ve|retiens|garde)",
     re.IGNORECASE,
 )
 
@@ -92,13 +93,13 @@ def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequen
     """Hide at once what messages of the user ask to forget, and file each for a person. Return a notice for each."""
     notices = []
     for event in requests:
-        from clawmem.learning.rules.requests import words_to_forget  # few messages ask to forget
+        from clawmem.learning.attribution.forgetting import asked_to_forget  # few messages ask to forget
         from clawmem.memory.facts.forget import plan_forgetting
 
-        words = words_to_forget(event.text)
-        if words:
+        targets = asked_to_forget(event.text)
+        if targets:
             with writing(vault, caller, "forget") as work:
-                found = plan_forgetting(work, words, event)
+                found = plan_forgetting(work, targets, event)
                 if found and found.proposal:
                     work.commit([found.change])
                     says = found.proposal.says.rstrip(".")

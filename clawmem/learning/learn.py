@@ -144,7 +144,7 @@ def learn_from(
         for event in counting(events, "learn", "events", report):
             learning.consider(event, tuple(speakers[session_of(event)]))
         for event in (one for one in events if one.id in read.forget and is_of_person(one)):
-            learning.forget(event, read.forget[event.id])
+            learning.candidates.append(learning.forget(event, read.forget[event.id]))
         learning.candidates += read.rejected
         learning.propose_predicates(learning.unknown_predicates.entries(work.index))
         commit = None

@@ -23,8 +23,7 @@ import pytest
 
 import clawmem
 from clawmem.governance import checked_start
-from clawmem.learning.attribution import fiction
-from clawmem.learning.rules import requests
+from clawmem.learning.attribution import fiction, forgetting
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
 from clawmem.learning.rules.rules import LONGEST_SENTENCE, extract
@@ -153,7 +152,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
     ("clawmem.learning.rules.language", "''.join"): lambda: _of_clauses(),
     ("clawmem.learning.rules.language", "{name}="): lambda: [r"\{name=([a-z_]+)\}"],
-    ("clawmem.learning.rules.requests", "{_LEAD}"): lambda: list(requests._FORGET),
+    ("clawmem.learning.attribution.forgetting", "{_LEAD}{form}"): lambda: list(forgetting._FORMS),
     ("clawmem.model.exchange.mem0", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
     ("clawmem.model.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.records.yaml_lines", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],

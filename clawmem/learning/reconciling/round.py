@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.learning.attribution.forgetting import asked_to_forget
 from clawmem.learning.reconciling import candidate as ends
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
@@ -38,7 +39,7 @@ from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
 from clawmem.learning.rules.corrections import CORRECTION
 from clawmem.learning.rules.known_changes import RETRACTION, states_change
-from clawmem.learning.rules.requests import words_to_forget
+from clawmem.memory.facts.forget import Named, telling_words
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
@@ -172,7 +173,7 @@ class LearningRound:
         if proposition.category == CORRECTION:
             return self._correct(proposition, event)
         if proposition.category == RETRACTION:
-            return self._forget(proposition, event)
+            return self.forget(event, asked=proposition)
         if event.id in self._extractor.by_model:
             proposition = self._in_place_of_rules(proposition, event)
         known = self._state.known_facts(proposition)
@@ -225,18 +226,18 @@ class LearningRound:
             return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
         return self._apply(*found, known, event)
 
-    def _forget(self, proposition: Proposition, event: Event) -> LearningCandidate:
-        """Hide what a request asks to forget, and file it for a person."""
-        found = self._state.forget(event, proposition.object or "", (), proposition.object != event.text)
-        return _forgotten(proposition, found)
-
-    def forget(self, event: Event, ids: Collection[str]) -> None:
-        """Hide what a reader says that an event asks to forget: the facts with these ids, or what its words name."""
-        said = words_to_forget(event.text)
-        asked = Proposition(
-            f"It was asked to forget: {one_line(event.text)}", event.id, (0, len(event.text)), event.text
-        )
-        self.candidates.append(_forgotten(asked, self._state.forget(event, said or event.text, ids, said is not None)))
+    def forget(self, event: Event, ids: Collection[str] = (), asked: Proposition | None = None) -> LearningCandidate:
+        """Hide what an event asks to forget, and file it for a person: what a reader names by `ids`, which are those of
+        facts and messages, or else words; or what the event's own words name."""
+        named = [one for one in ids if one.startswith(("fact_", "evt_"))]
+        targets: tuple[Named, ...] = tuple((one,) for one in ids if one not in named)
+        if not ids:
+            targets = asked_to_forget(event.text)
+        if not ids and not targets and len(telling_words(event.text)) > 1:
+            targets = ((event.text,),)
+        says = f"It was asked to forget: {one_line(event.text)}"
+        asked = asked or Proposition(says, event.id, (0, len(event.text)), event.text)
+        return _forgotten(asked, self._state.forget(event, targets, named))
 
     def _apply(
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event

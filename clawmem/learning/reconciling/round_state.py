@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from clawmem.index.search.lookup import (
     PlacedFact,
@@ -27,7 +27,7 @@ from clawmem.learning.reconciling.entities import (
 from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances
 from clawmem.learning.reconciling.para import kinds_of_objects, predicates_of_things
 from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.facts.forget import plan_forgetting
+from clawmem.memory.facts.forget import Named, plan_forgetting
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
@@ -243,13 +243,13 @@ class RoundState:
             self._namesakes.add(made)
         self._titles.add(entity, (title,))
 
-    def forget(self, event: Event, words: str, ids: Collection[str], one_word: bool) -> Proposal | None:
+    def forget(self, event: Event, targets: Sequence[Named], ids: Collection[str]) -> Proposal | None:
         """Hide what an event asks to forget, also what this round learned. Return the proposal, or None."""
         fresh = [PlacedFact(fact, entity) for entity in self.touched for fact in self._facts[entity].values()]
         written = {path: data for change in self.hidden for path, data in change.writes.items()}
         found = plan_forgetting(
-            self._work, words, event, ids, fresh, lambda path: written.get(path) or self._work.read(path),
-            self.filed.ids, one_word,
+            self._work, targets, event, ids, fresh, lambda path: written.get(path) or self._work.read(path),
+            self.filed.ids,
         )  # fmt: skip
         if found is None or found.proposal is None:
             return None

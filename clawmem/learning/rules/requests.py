@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clawmem.learning.attribution.quoted import own_sentences
+from clawmem.learning.attribution.forgetting import asked_to_forget
 from clawmem.learning.attribution.sentences import TextSpan, sub_span
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE, read_clauses
 from clawmem.learning.rules.corrections import CORRECTION, is_specific
@@ -17,39 +17,6 @@ from clawmem.model.proposals.proposition import Proposition
 
 STOPS = " .,;:!?"
 _KEPT, _RULED = "fact", "instruction"
-_LEAD = (
-    r"(?:(?:no|ok|okay|oh|sorry|actually|wait|also|and|so|now|hey|please|pls|bitte|und|nein|por favor|y|et),? )*"
-    r"(?:(?:can|could|would|will) you (?:please )?|you can |i(?:'d like| want) you to |k[oö]nnte?st du (?:bitte )?|"
-    r"puedes |peux-tu |tu peux )?"
-)
-_END = r"(?: please| pls| bitte| por favor| s'il (?:te|vous) pla[iî]t)?"
-_EN = "(?:forget|delete|erase|remove|drop|wipe|scrub)"
-_DE = r"(?:vergiss|vergesst|vergessen sie|l[oö]sche?|entferne?|streiche?|nimm)(?: bitte)?"
-_ES = "(?:olvida|olvide|borra|borre|elimina|quita)(?: por favor)?"
-_FR = "(?:oublie|efface|supprime|retire|enl[eè]ve)z?"
-_FORGET = tuple(
-    re.compile(f"{_LEAD}{form}{_END}", re.IGNORECASE)
-    for form in (
-        r"(?:forget|disregard|unlearn|(?:delete|erase|remove)(?= the fact)) (?:the fact )?that (?P<words>.{4,200}?)",
-        rf"{_EN} (?:everything|all|anything|whatever|what) (?:(?:that )?(?:you know|i (?:said|told you)|we said) )?"
-        r"(?:about |on )(?!(?:it|that|this)\b)(?P<words>.{2,80}?)(?: from (?:\w+ ){0,2}memory)?",
-        r"forget (?:about )?(?P<words>(?:my|our) .{3,60}?)",
-        rf"{_EN} (?P<words>.{{3,80}}?) from (?:the |your |our |my |shared |team |long-term )*memory",
-        rf"{_DE},? dass (?P<words>.{{4,200}}?)",
-        rf"{_DE} alles (?:[uü]ber|zu|von) (?P<words>.{{2,80}}?)",
-        r"(?:vergiss|vergesst|vergessen sie)(?: bitte)? (?P<words>(?:mein|unser)\w* .{3,60}?)",
-        rf"{_DE} (?P<words>.{{3,80}}?) aus (?:(?:dem|deinem|unserem|eurem|gemeinsamen|geteilten) )*"
-        r"(?:ged[aä]chtnis|speicher|erinnerung\w*|memory)",
-        rf"{_ES},? que (?P<words>.{{4,200}}?)",
-        rf"{_ES} todo (?:lo de|sobre|lo que sabes de) (?P<words>.{{2,80}}?)",
-        r"olvid[ae] (?P<words>(?:mi|mis|nuestr\w+) .{3,60}?)",
-        rf"{_ES} (?P<words>.{{3,80}}?) de (?:la |tu |nuestra |mi )*memoria(?: compartida)?",
-        rf"{_FR},? qu(?:e |')(?P<words>.{{4,200}}?)",
-        rf"{_FR} tout (?:sur|ce que tu sais (?:de|sur)) (?P<words>.{{2,80}}?)",
-        r"oublie[z]? (?P<words>(?:mon|ma|mes|notre|nos) .{3,60}?)",
-        rf"{_FR} (?P<words>.{{3,80}}?) de (?:la |ta |notre |ma )*m[eé]moire(?: partag[eé]e)?",
-    )
-)
 
 
 def read_request(sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
@@ -75,22 +42,12 @@ def _inner(found: re.Match[str], sentence: TextSpan, group: str = "words") -> Te
 
 def _forgotten(sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
     """Return the request to forget in a sentence: what is to be forgotten is its object."""
-    what = words_to_forget(sentence.text)
+    what = next((target[0] for target in asked_to_forget(sentence.text) if target), None)
     if what is None:
         return None
     told = in_third_person(what, reader) or what
     says = sentence_of(template_filled(reader.language.say["forget"], {"who": reader.who, "words": told}))
     return [_asked(sentence, reader, says, None, what, RETRACTION, 0.3)]
-
-
-def words_to_forget(text: str) -> str | None:
-    """Return what a sentence of the speaker asks to forget, in English, German, Spanish or French, or None."""
-    for sentence in own_sentences(text):
-        asks = sentence.text.strip(" .!?*_").replace("’", "'")
-        found = next((match for form in _FORGET if (match := form.fullmatch(asks))), None)
-        if found:
-            return found["words"].strip(STOPS)
-    return None
 
 
 def _kept(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:

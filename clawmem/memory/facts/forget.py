@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids
@@ -18,21 +19,41 @@ from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import Event, event_to_line, parse_events
+from clawmem.model.records.event import Event, event_to_line, is_of_user, parse_events
 from clawmem.vault.vault import Vault
 
 KIND = "forget"
-_HIDDEN = "hidden"
+_HIDDEN, _WITHHELD = "hidden", "withheld"
 _TOKEN = re.compile(r"[^\W_](?:[\w.@+/-]*\w)?")
 _SPECIAL = re.compile(r"[\d@./_+-]")
 _ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
+_DOUBLED = re.compile(r"(.)\1$")
+_SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
+# A message of which fewer words would be left is hidden as a whole.
+_FEWEST_LEFT = 6
+# One common word names a few facts and messages; what many have in common is not what was meant.
+_MOST_BY_ONE_WORD = 3
+Named = tuple[str, ...]
+"""The words that may name a target, best first: those that name something known are meant."""
+JUST_SAID: Named = ()
+"""The target that is the last message before the request."""
 # Words that say nothing of what is meant, in the languages in which a request is understood.
 _PLAIN = STOPWORDS | frozenset(
     "user users forget delete remove erase drop everything anything all old again please memory shared anymore longer "
     "ich mein meine meinen meiner mich mir der die das den dem ein eine dass ist bin sind war im am zu von alles "
     "nutzer nutzerin yo mi mis el la los las una que de en es soy y todo usuario usuaria je mon ma mes le les des du "
-    "un une qu j est suis et tout utilisateur utilisatrice".split()
+    "un une qu j est suis et tout utilisateur utilisatrice "
+    "tell told say said mention mentioned write wrote thing things stuff business real pasted posted earlier "
+    "up there gesagt geschrieben erzählt vom zum zur beim bei aus auf nach über von "
+    "hab habe hätte hätten dürfen sollen sagen wegen mit für sache sachen lo del con dije "
+    "conté sobre avec sur dit ai raconté chose truc".split()
+)
+# What is to be forgotten of something: the value was said, and not this word.
+_ASPECT = frozenset(
+    "amount size number name date day time place location spot address value detail details fact rule part topic news "
+    "name namen nummer betrag höhe größe ort adresse datum regel thema zahl nombre número cantidad lugar dirección "
+    "fecha regla tema nom numéro montant lieu adresse règle sujet endroit".split()
 )
 
 
@@ -58,19 +79,29 @@ def _tokens(text: str) -> list[str]:
 
 def means(words: Sequence[str], text: str) -> bool:
     """Return whether a text has all words, in any form. A longer name is not meant by a shorter one."""
-    found = [(one[0], one.start(), one.end()) for one in _TOKEN.finditer(text)]
+    return bool(words) and all(_places(word, text, words) for word in words)
+
+
+def _places(word: str, text: str, words: Sequence[str]) -> list[int]:
+    """Return where a text has one of the words that name something."""
+    found = [(token[0], token.start(), token.end()) for token in _TOKEN.finditer(text)]
     asked = {one.casefold() for one in words}
-    return bool(words) and all(
-        any(_same(word, one[0]) and not _in_longer_name(found, place, text, asked) for place, one in enumerate(found))
-        for word in words
-    )
+    return [
+        token[1]
+        for place, token in enumerate(found)
+        if _same(word, token[0]) and not _in_longer_name(found, place, text, asked)
+    ]
 
 
 def _same(word: str, other: str) -> bool:
     one, two = word.casefold(), other.casefold()
     if one == two or _SPECIAL.search(one + two):
         return one == two
-    return min(len(one), len(two)) > 3 and _ENDING.sub("", one) == _ENDING.sub("", two)
+    return min(len(one), len(two)) > 2 and max(len(one), len(two)) > 3 and _stem(one) == _stem(two)
+
+
+def _stem(word: str) -> str:
+    return _DOUBLED.sub(r"\1", _ENDING.sub("", word))
 
 
 def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str, asked: Collection[str]) -> bool:
@@ -84,37 +115,40 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
 
 def plan_forgetting(
     work: WriteScope,
-    says: str,
+    targets: Sequence[Named],
     request: Event | None = None,
     ids: Collection[str] = (),
     fresh: Iterable[PlacedFact] = (),
     read: Callable[[str], bytes | None] | None = None,
     taken: Collection[str] = (),
-    one_word: bool = True,
 ) -> Forgetting | None:
     """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before.
 
-    The facts and messages with these `ids` are meant, or else those whose words the request names; `fresh` are facts
-    that are not stored yet. Messages that say the same are hidden, with the request. `read` reads a file of the vault.
-    Unless `one_word` is true, one common word alone names nothing.
+    The facts and messages with these `ids` are meant, or else what the targets name; `fresh` are facts that are not
+    stored yet. What says the same is hidden, with the request: the sentences of a message, or all of a short one.
+    `read` reads a file of the vault.
     """
     if request and any(
         one.kind == KIND and one.source_event == request.id for one in read_proposals(work.vault).proposals
     ):
         return None
-    words = telling_words(says)
-    if not one_word and len(words) < 2 and not any(one[0].isupper() or _SPECIAL.search(one) for one in words):
-        words = ()
-    known = (one for one in (*all_facts(work.index), *fresh) if one.fact.is_current)
-    if ids:
-        meant = (*by_ids(work.index, ids).values(), *(one for one in known if one.fact.source_event in ids))
-    else:
-        meant = tuple(one for one in known if _is_meant(words, one.fact))
-    meant = tuple({one.fact.id: one for one in meant if one.fact.is_current}.values())
-    events = _events(work, read or work.read, request, meant, words if not ids else (), ids)
-    if not meant and not [one for many in events.values() for one in many if not request or one.id != request.id]:
-        return None
+    ledgers = _ledgers(work, read or work.read)
+    own = None if request is None or is_of_user(request, work.vault.settings.words("user.name")) else request.speaker
+    said = {one.id for events in ledgers.values() for one in events if own and one.speaker == own}
+    known = [one for one in (*all_facts(work.index), *fresh) if one.fact.is_current]
+    known = [one for one in known if not own or one.fact.source_event in said]
+    events = [one for many in ledgers.values() for one in many if not one.recalled and (not own or one.id in said)]
+    ids = {*ids, *(_just_said(events, request) if request and JUST_SAID in targets else ())}
+    wordings = [words for target in targets if (words := _telling(target, known, events, request))]
+    meant = [*by_ids(work.index, ids).values(), *(one for one in known if one.fact.source_event in ids)]
+    meant += [one for one in known if any(_is_meant(words, one.fact) for words in wordings)]
+    meant = list({one.fact.id: one for one in meant if one.fact.is_current}.values())
     identity = new_proposal_id(work.caller.entropy, taken)
+    mark = identity if request else day_of(stamp(work.caller.now))
+    hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
+    messages = tuple(one for many in hidden.values() for one in many.values())
+    if not meant and not [one for one in messages if not request or one.id != request.id]:
+        return None
     why = f"asked to forget; {identity} waits for a person" if request else "forgotten by a person"
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
     gone = tuple(
@@ -123,12 +157,10 @@ def plan_forgetting(
         )
         for one in meant
     )
-    messages = tuple(one for many in events.values() for one in many)
     proposal = _proposal(work, identity, request, meant, messages) if request else None
-    mark = identity if request else day_of(stamp(work.caller.now))
     writes: dict[str, bytes | None] = {
         **_items(work, gone),
-        **{path: _marked(path, read or work.read, many, mark) for path, many in events.items()},
+        **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
         **pages_after(work, gone),
         **daily_pages_without(work, {one.fact.id for one in gone}, lambda agent, day, text: False),
         **(proposal_writes([proposal]) if proposal else {}),
@@ -140,10 +172,38 @@ def plan_forgetting(
     return Forgetting(gone, messages, proposal, Change(subject, writes, rows, author=agent_author(work.caller.agent)))
 
 
+def _telling(
+    target: Named, known: Sequence[PlacedFact], events: Sequence[Event], request: Event | None
+) -> tuple[str, ...]:
+    """Return the words of the first wording of a target that name something known. Of a request, one common word names
+    nothing if many facts and messages have it."""
+    for wording in target:
+        every = telling_words(wording)
+        rest = tuple(word for word in every if word.casefold() not in _ASPECT)
+        for words in dict.fromkeys((every, rest)):
+            found = [one for one in known if _is_meant(words, one.fact)]
+            others = [one for one in events if (not request or one.id != request.id) and means(words, one.text)]
+            common = request and len(words) == 1 and not (words[0][0].isupper() or _SPECIAL.search(words[0]))
+            if (found or others) and not (common and len(found) + len(others) > _MOST_BY_ONE_WORD):
+                return words
+    return ()
+
+
+def _just_said(events: Sequence[Event], request: Event) -> set[str]:
+    """Return the last message of whoever asks, before the request, in the same conversation."""
+    mine = [
+        one
+        for one in events
+        if (one.session, one.role, one.speaker) == (request.session, request.role, request.speaker)
+    ]
+    earlier = list(takewhile(lambda one: one.id != request.id, sorted(mine, key=lambda one: one.timestamp)))
+    return {earlier[-1].id} if earlier else set()
+
+
 def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting | None, str | None]:
     """Hide what a person's words name, in one commit. Return it, and the commit. With `dry_run` nothing is written."""
     with writing(vault, caller, KIND, dry_run=dry_run) as work:
-        found = plan_forgetting(work, says)
+        found = plan_forgetting(work, [(says,)])
         commit = work.commit([found.change])[-1] if found and not dry_run else None
         return found, commit
 
@@ -154,11 +214,13 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
         return {}
     hidden = by_ids(work.index, [one.id for one in proposal.targets]).values()
     back = [one._replace(fact=_shown(one.fact)) for one in hidden if one.fact.status == RETRACTED]
-    wanted = set((proposal.details or {}).get("events", ()))
-    events = _events_where(work, work.read, lambda one: one.id in wanted and one.recalled)
+    events = {
+        path: {one.id: shown for one in many if (shown := _brought_back(one, proposal.id)) is not one}
+        for path, many in _ledgers(work, work.read).items()
+    }
     return {
         **_items(work, back),
-        **{path: _marked(path, work.read, many, None) for path, many in events.items()},
+        **{path: _with_events(path, work.read, changed) for path, changed in events.items() if changed},
         **pages_after(work, back),
     }
 
@@ -189,51 +251,88 @@ def _proposal(
     )  # fmt: skip
 
 
-def _events(
-    work: WriteScope,
-    read: Callable[[str], bytes | None],
+def _ledgers(work: WriteScope, read: Callable[[str], bytes | None]) -> dict[str, tuple[Event, ...]]:
+    names = [f"ledger/{path.name}" for path in sorted((work.vault.root / "ledger").glob("*.jsonl"))]
+    return {name: parse_events(read(name) or b"", name) for name in names}
+
+
+def _hidden(
+    ledgers: Mapping[str, Sequence[Event]],
+    events: Sequence[Event],
     request: Event | None,
     meant: Sequence[PlacedFact],
-    words: Sequence[str],
+    wordings: Sequence[tuple[str, ...]],
     ids: Collection[str],
-) -> dict[str, list[Event]]:
-    """Return the messages to hide, by ledger path: the request, those with these ids, what taught the facts, and what
-    says the same."""
-    sources = {one.fact.source_event for one in meant} | ({request.id} if request else set()) | set(ids)
-    said = [one for one in (telling_words(one.fact.fact) for one in meant) if len(one) > 1]
-    said += [tuple(words)] if words else []
-
-    def gone(event: Event) -> bool:
-        return not event.recalled and (event.id in sources or any(means(one, event.text) for one in said))
-
-    return _events_where(work, read, gone)
-
-
-def _events_where(
-    work: WriteScope, read: Callable[[str], bytes | None], wanted: Callable[[Event], bool]
-) -> dict[str, list[Event]]:
-    found: dict[str, list[Event]] = {}
-    for path in sorted((work.vault.root / "ledger").glob("*.jsonl")):
-        name = f"ledger/{path.name}"
-        chosen = [one for one in parse_events(read(name) or b"", name) if wanted(one)]
-        found |= {name: chosen} if chosen else {}
+    mark: str,
+) -> dict[str, dict[str, Event]]:
+    """Return the messages without what is to be forgotten, by ledger path and id: the request and those with these ids
+    as a whole, and of the others what taught the facts and what says the same."""
+    whole = set(ids) | ({request.id} if request else set())
+    taught: dict[str | None, list[Fact]] = {}
+    for one in meant:
+        taught.setdefault(one.fact.source_event, []).append(one.fact)
+    said = [words for words in (telling_words(one.fact.fact) for one in meant) if len(words) > 1]
+    able = {one.id for one in events}
+    found: dict[str, dict[str, Event]] = {}
+    for path, many in ledgers.items():
+        for event in many:
+            if event.id not in able:
+                continue
+            spans = [] if event.id in whole else _spans(event.text, [*said, *wordings], taught.get(event.id, ()))
+            if event.id in whole or event.id in taught or spans:
+                found.setdefault(path, {})[event.id] = _without(event, spans, mark)
     return found
 
 
-def _marked(path: str, read: Callable[[str], bytes | None], chosen: Sequence[Event], mark: str | None) -> bytes:
-    """Return a ledger with some events hidden, or shown again where there is no mark."""
+def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) -> list[tuple[int, int]]:
+    """Return the sentences of a message that say what is to be forgotten."""
+    places = [
+        place for words in wordings if means(words, text) for word in words for place in _places(word, text, words)
+    ]
+    ranges = [(place, place + 1) for place in places]
+    for fact in facts:
+        start = text.find(fact.source_text) if fact.source_text else -1
+        ranges += [(start, start + len(fact.source_text or ""))] if start >= 0 else []
+    pieces = [one.span() for one in _SENTENCE.finditer(text)]
+    return [(start, end) for start, end in pieces if any(start < last and first < end for first, last in ranges)]
+
+
+def _without(event: Event, spans: Sequence[tuple[int, int]], mark: str) -> Event:
+    """Return an event without some sentences, which stay in its metadata, or hidden as a whole if little is left."""
+    text, metadata = event.text, dict(event.metadata or {})
+    for start, end in spans:
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    if not spans or len(_tokens(text)) < _FEWEST_LEFT:
+        return event._replace(recalled=True, metadata={**metadata, _HIDDEN: mark})
+    kept = [*metadata.get(_WITHHELD, ()), *([start, event.text[start:end], mark] for start, end in spans)]
+    return event._replace(text=text, metadata={**metadata, _WITHHELD: kept})
+
+
+def _brought_back(event: Event, mark: str) -> Event:
+    """Return an event with what a mark has hidden, or the event itself if it has hidden nothing."""
+    metadata: dict[str, Any] = dict(event.metadata or {})
+    if metadata.get(_HIDDEN) == mark:
+        del metadata[_HIDDEN]
+        event = event._replace(recalled=False, metadata=metadata or None)
+    rows = metadata.pop(_WITHHELD, ())
+    back, kept = ([row for row in rows if (row[2] == mark) is ours] for ours in (True, False))
+    if not back:
+        return event
+    text = event.text
+    for start, words, _ in back:
+        text = f"{text[:start]}{words}{text[start + len(words) :]}"
+    return event._replace(text=text, metadata={**metadata, **({_WITHHELD: kept} if kept else {})} or None)
+
+
+def _with_events(path: str, read: Callable[[str], bytes | None], changed: Mapping[str, Event]) -> bytes:
+    """Return a ledger with some events replaced."""
     data = read(path) or b""
-    ids, events = {one.id for one in chosen}, iter(parse_events(data, path))
+    events = iter(parse_events(data, path))
     lines = []
     for line in data.split(b"\n"):
         event = next(events) if line.strip() else None
-        lines.append(event_to_line(_with_mark(event, mark)).encode() if event and event.id in ids else line)
+        lines.append(event_to_line(changed[event.id]).encode() if event and event.id in changed else line)
     return b"\n".join(lines)
-
-
-def _with_mark(event: Event, mark: str | None) -> Event:
-    kept: dict[str, Any] = {key: value for key, value in (event.metadata or {}).items() if key != _HIDDEN}
-    return event._replace(recalled=mark is not None, metadata={**kept, **({_HIDDEN: mark} if mark else {})} or None)
 
 
 def _items(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:

@@ -73,6 +73,11 @@ def is_of_person(event: Event) -> bool:
     return event.role in ("user", "note") and not is_from_outside(event) and not is_told_by_agent(event)
 
 
+def is_of_user(event: Event, user: Collection[str] = ()) -> bool:
+    """Return whether the user says something here, and no other person; `user` are the names of the user."""
+    return event.speaker is None or event.speaker.lower() in _THE_USER or event.speaker in user
+
+
 def name_of_outsider(event: Event) -> str | None:
     """Return the name of a tool or an outsider for statements; it is never a name of the user."""
     metadata = event.metadata or {}

@@ -123,6 +123,69 @@ def test_what_is_no_request_hides_nothing(clawmem: Command, text: str) -> None:
     assert "lives in Oslo" in served(clawmem, "Oslo")
 
 
+_LONG = (
+    "Kestrel's release is planned for the ninth of March. My salary is 95,000 francs. "
+    "The build runs on the big machine in Basel, and the tests take an hour."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "request_", "gone", "stays"),
+    [
+        ([_LONG], "Don't keep what I said about my salary.", "95,000", "ninth of March"),
+        (["The old callback line is +41 44 123."], "delete the old callback line from shared memory", "123", ""),
+        (["Ich überlege zu kündigen."], "Streich das mit dem Kündigen.", "kündigen", ""),
+        (["The dog is called Rex.", "The merger is with Ostrava Steel."],
+         "forget what I just told you", "Ostrava", "Rex"),
+        (["The dog is called Rex.", "My PIN hint is plum."], "never mind, don't remember that", "plum", "Rex"),
+        (["My salary is 95,000.", "I live in Oslo.", "I work in Oslo."], "Forget my salary and that I live in Oslo.",
+         "95,000", "work in Oslo"),
+        (["El martes voy a la clínica de Lugo."], "Olvida lo que te dije de la clínica.", "Lugo", ""),
+        (["Le rachat se fait avec Dupont."], "Oublie ce que je t'ai dit sur le rachat, merci.", "Dupont", ""),
+        (["We talk with Plum Barn.", "The barn door is red."],
+         "Forget what I told you about Plum Barn please, it is quiet.",
+         "Plum", "barn door"),
+        (["My interview is at Fjord Bank."], "The interview I told you about, please forget that.", "Fjord", ""),
+        (["Der Kunde ist Rheinwerk."], "Den Kunden hätte ich nicht nennen sollen. Bitte vergiss den.", "Rheinwerk", ""),
+        (["I have watched an otter den near Hebden."],
+         "I told you where that otter den is. Forget the place.", "Hebden", ""),
+        (["Mail alice@acme.io for it.", "Mail alice.smith@acme.io for that."], "Forget everything about alice@acme.io",
+         "alice@acme.io", "alice.smith@acme.io"),
+        (["Die Wohnung ist in der Aarstrasse."], "Bitte merk dir das nicht.", "Aarstrasse", ""),
+        (["Ask me before every force push."],
+         "The thing about asking before force pushes, forget that rule.", "force", ""),
+    ],
+)  # fmt: skip
+def test_forms_of_a_request(clawmem: Command, said: list[str], request_: str, gone: str, stays: str) -> None:
+    for text in said:
+        say(clawmem, text, session="s1")
+    assert gone in served(clawmem, gone)
+    assert say(clawmem, request_, session="s1")
+    assert gone not in served(clawmem, gone).replace("alice.smith@acme.io", "")
+    assert stays in served(clawmem, stays or gone)
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
+    assert gone in served(clawmem, gone)
+    assert clawmem("doctor").code == 0
+
+
+@pytest.mark.parametrize("request_", [
+    "Forget that I live in Oslo, just kidding!", "Anna wrote: \"forget that I live in Oslo\"",
+    "If the tests fail, forget it.", "Forget the Oslo tests for now.", "remove all of the Oslo tests",
+])  # fmt: skip
+def test_jokes_quotations_and_orders_about_files_hide_nothing(clawmem: Command, request_: str) -> None:
+    say(clawmem, "I live in Oslo, and the Oslo tests are slow.")
+    assert say(clawmem, request_) == []
+
+
+def test_another_speaker_does_not_make_the_users_words_forgotten(clawmem: Command) -> None:
+    say(clawmem, "I live in Oslo.")
+    say(clawmem, "I live in Oslo, too.", speaker="Ben")
+    assert say(clawmem, "Forget that I live in Oslo.", speaker="Ben")
+    found = served(clawmem, "Oslo")
+    assert "live in Oslo." in found and "too" not in found
+
+
 def test_nobody_else_asks(clawmem: Command) -> None:
     clawmem("remember", "The user lives in Oslo.")
     for role in ("assistant", "tool", "system"):
@@ -149,7 +212,8 @@ def test_a_reader_says_what_is_meant(clawmem: Command) -> None:
     assert "works in Oslo" in found
 
 
-def test_a_reader_names_a_message_of_which_nothing_was_stored(clawmem: Command) -> None:
+@pytest.mark.parametrize("names", ["1", "interview Fjord Bank"])
+def test_a_reader_names_a_message_of_which_nothing_was_stored(clawmem: Command, names: str) -> None:
     texts = (
         "The interview with Fjord Bank is on Thursday.",
         "The cat is asleep.",
@@ -158,7 +222,7 @@ def test_a_reader_names_a_message_of_which_nothing_was_stored(clawmem: Command) 
     records = [json.dumps({"role": "user", "content": text, "session": "s"}) for text in texts]
     clawmem("ingest", "-", "--format", "jsonl", given="\n".join(records))
     task = clawmem("learn", "pending", "--json").data
-    answer = json.dumps({"task": task["id"], "facts": [], "forget": {"3": ["1"]}})
+    answer = json.dumps({"task": task["id"], "facts": [], "forget": {"3": [names]}})
     done = clawmem("learn", "apply", "-", given=answer)
     assert done.code == 0, done.err
     assert "Fjord" not in served(clawmem, "interview Fjord Bank") and "cat" in served(clawmem, "cat asleep")
@@ -243,9 +307,11 @@ def test_a_request_shows_the_messages_to_the_person_who_decides(vault: Vault, ca
     _told(vault, caller, *(f"{long}again {number}" for number in range(2)), day=19)
     with writing(vault, caller, "forget") as work:
         request = Event("evt_9", "2026-11-20T11:00:00Z", "user", "forget the boat Albatross", session="s")
-        assert plan_forgetting(work, "boat", request, one_word=False) is None, "one common word alone names nothing"
-        assert plan_forgetting(work, "Albatross", request, one_word=False) is not None
-        found = plan_forgetting(work, "the boat Albatross", request)
+        assert plan_forgetting(work, [("boat",)], request) is None, (
+            "one common word names nothing if many messages have it"
+        )
+        assert plan_forgetting(work, [("Albatross",)], request) is not None
+        found = plan_forgetting(work, [("the boat Albatross",)], request)
     assert found is not None and found.proposal is not None
     assert len(found.events) == 11
     assert found.proposal.says == "Forget: 11 messages"

@@ -70,10 +70,10 @@ def _each_once(lines: list[_Line]) -> list[_Line]:
 def _joined(same: list[_Line]) -> list[_Line]:
     """Return one line for several versions of an event, with all their marks, or all lines if their texts differ.
 
-    A redacted version replaces those that are not redacted.
+    A version that is redacted, or without what is to be forgotten, replaces those that are not.
     """
     records = [read_json(line.raw) for line in same]
-    silent = [record for record in records if MARK in str(record.get("text"))]
+    silent = [one for one in records if MARK in str(one.get("text")) or "withheld" in (one.get("metadata") or {})]
     if silent and len(silent) < len(records):
         same = [line for line, record in zip(same, records, strict=True) if record in silent]
         return _joined(same) if len(same) > 1 else same
