@@ -48,8 +48,12 @@ def test_the_newest_wins_in_one_commit(clawmem: Command, vault_root: Path) -> No
 def test_news_about_the_past_do_not_win(clawmem: Command, vault_root: Path) -> None:
     with_strategy(vault_root, "newest")
     old = clawmem("remember", "Jane lives in Porto.", *HOME, "--valid-from", "2024", "--json").data["facts"][0]["id"]
-    assert said(clawmem, "Jane lives in Rome.", "--valid-from", "2020")["winner"] == old
-    assert states(clawmem)["Jane lives in Rome."] == "superseded"
+    answer = clawmem("remember", "Jane lives in Rome.", "--valid-from", "2020", *HOME, "--json").data
+    assert [(fact["fact"], fact["status"]) for fact in answer["facts"]] == [("Jane lives in Rome.", "superseded")]
+    assert [conflict["winner"] for conflict in answer["conflicts"]] == [old]
+    assert states(clawmem) == {"Jane lives in Rome.": "superseded", "Jane lives in Porto.": "active"}
+    subject = clawmem("log", "--json", "--limit", "1").data["history"][-1]["subject"]
+    assert subject == "remember(areas/people/jane): Jane lives in Rome. (not: Jane lives in Porto. stays)"
 
 
 def test_a_value_that_lost_and_comes_back_in_one_batch_is_a_new_fact(clawmem: Command, vault_root: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.errors import GitFailed, Locked, Unreadable
+from clawmem.errors import ChangedMeanwhile, ClawmemError, GitFailed, Locked, Refused, SecretFound, Unreadable
 from clawmem.model.records.change import Change, trailers
-from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.commit.transaction import repeat_if_changed, transaction
 from clawmem.vault.disk import Disk
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.git.git import Git
@@ -164,3 +164,106 @@ def test_a_state_file_that_a_change_used_up_goes_with_its_commit(vault: Vault) -
             path.write_text("{}\n")
         started.commit([change("life/note.txt", b"one\n")._replace(consumes=("used.json",))])
     assert not used.exists() and other.exists()
+
+
+def test_what_changed_meanwhile_is_begun_again_ten_times_at_most() -> None:
+    for failures, calls in ((0, 1), (9, 10), (10, 10)):
+        tried: list[int] = []
+
+        def act(failures: int = failures, tried: list[int] = tried) -> str:
+            tried.append(1)
+            if len(tried) <= failures:
+                raise ChangedMeanwhile("moved", "")
+            return "done"
+
+        if failures < 10:
+            assert repeat_if_changed(act) == "done"
+        else:
+            with pytest.raises(ChangedMeanwhile):
+                repeat_if_changed(act)
+        assert len(tried) == calls
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_changes_are_commits_in_their_order_and_the_last_contents_stand(vault: Vault, eager: bool) -> None:
+    first, second = change("daily/a.md", b"one\n"), change("daily/b.md", b"two\n")
+    third = change("daily/a.md", b"three\n")
+    head = vault.head().commit
+    with transaction(vault, NOW, "a test", eager=eager) as started:
+        assert (started.commit(()), vault.head().commit, started.base) == ((), head, None)
+        assert started.read("daily/a.md") is None
+        names = started.commit([first, second, third])
+        assert (len(names), started.base, started.read("daily/a.md")) == (3, head, b"three\n")
+        again = started.commit([change("daily/b.md", b"four\n"), Change("note(x): gone", {"daily/a.md": None})])
+        assert started.base == names[-1]
+        assert (started.read("daily/a.md"), started.read("daily/b.md")) == (None, b"four\n")
+    assert vault.git.run("rev-list", "--reverse", f"{head}..HEAD").decode().split() == [*names, *again]
+    assert vault.git.run("status", "--porcelain").decode() == ""
+    assert not (vault.root / "daily/a.md").exists() and (vault.root / "daily/b.md").read_bytes() == b"four\n"
+    assert not index_lock_path(vault).exists()
+    assert started.notices == []
+    assert_whole(vault.root, vault.git.environment)
+
+
+def test_a_detached_head_and_a_folder_in_the_way_are_named_and_nothing_is_written(vault: Vault) -> None:
+    head = vault.head().commit or ""
+    (vault.root / "daily/a.md").mkdir(parents=True)
+    with transaction(vault, NOW, "a test") as started, pytest.raises(Refused, match=r"daily/a\.md cannot be written"):
+        started.commit([change("daily/b.md", b"b\n"), change("daily/a.md", b"a\n")])
+    assert vault.head().commit == head and not (vault.root / "daily/b.md").exists()
+    (vault.root / "daily/a.md").rmdir()
+    vault.git.run("checkout", "-q", "--detach")
+    with transaction(vault, NOW, "a test") as started, pytest.raises(Refused, match="HEAD is detached"):
+        started.commit([change("daily/a.md", b"a\n")])
+    assert not index_lock_path(vault).exists() and not (vault.root / "daily/a.md").exists()
+    assert vault.head().commit == head
+    vault.git.run("checkout", "-q", "main")
+    with transaction(vault, NOW, "a test") as started:
+        assert len(started.commit([change("daily/a.md", b"a\n")])) == 1
+
+
+def test_a_file_edited_after_it_was_read_stops_the_change(vault: Vault) -> None:
+    with transaction(vault, NOW, "a test") as started:
+        started.commit([change("daily/a.md", b"a\n")])
+        assert started.read("daily/a.md") == b"a\n"
+        (vault.root / "daily/a.md").write_bytes(b"by hand\n")
+        with pytest.raises(Locked, match="was edited"):
+            started.commit([change("daily/a.md", b"b\n")])
+    assert (vault.root / "daily/a.md").read_bytes() == b"by hand\n"
+    assert not index_lock_path(vault).exists()
+
+
+def test_edits_by_hand_are_committed_once_and_looked_for_again_on_request(vault: Vault) -> None:
+    page = vault.root / "life/areas/general/notes.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("One.\n")
+    (vault.root / "life/areas/general/items.json").write_text("{broken")
+    with transaction(vault, NOW, "a test") as started:
+        edits = started.adopt()
+        assert [*edits.good] == ["life/areas/general/notes.md"]
+        assert [path for path, _ in edits.bad] == ["life/areas/general/items.json"] == [*started.unreadable]
+        assert sum(notice.startswith("left alone: ") for notice in started.notices) == 1
+        assert started.adopt() == ({}, ())
+        page.write_text("Two.\n")
+        assert started.adopt() == ({}, ())
+        started.scan_again()
+        assert [*started.adopt().good] == ["life/areas/general/notes.md"]
+        with pytest.raises(ClawmemError):
+            started.commit([change("life/areas/general/items.json", b"[]\n")])
+    assert vault.git.run("show", "HEAD:life/areas/general/notes.md") == b"Two.\n"
+
+
+def test_a_credential_stops_all_changes(vault: Vault) -> None:
+    head = vault.head().commit
+    secret = b"token = ghp_" + b"R7kq2LmZx9TbVw4NcYp8HsJd3FgQe6Ua1oXi"
+    with transaction(vault, NOW, "a test", eager=True) as started, pytest.raises(SecretFound):
+        started.commit([change("daily/b.md", b"b\n"), change("daily/a.md", secret + b"\n")])
+    assert vault.head().commit == head and not (vault.root / "daily/b.md").exists()
+    assert not index_lock_path(vault).exists()
+
+
+def test_the_past_is_not_written(vault: Vault) -> None:
+    past = Vault(vault.root, vault.git.environment)
+    past.present = vault
+    with pytest.raises(Refused, match="past version"), transaction(past, NOW, "a test"):
+        pass
