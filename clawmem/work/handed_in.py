@@ -146,7 +146,8 @@ def lesson_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None) 
     return {
         "fact": held["text"],
         "category": LESSON,
-        "entity": held.get("entity") or scope.entity(),
+        "entity": held.get("entity"),
+        "default_entity": scope.entity(),
         "tags": held.get("tags"),
         "importance": held.get("importance"),
         "source": _source(scope, agent),
@@ -166,7 +167,8 @@ def decision_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None
     return {
         "fact": held["decided"],
         "category": DECISION,
-        "entity": held.get("entity") or scope.entity(),
+        "entity": held.get("entity"),
+        "default_entity": scope.entity(),
         "tags": held.get("tags"),
         "source": _source(scope, agent),
         "links": links,

@@ -18,9 +18,9 @@ from clawmem.learning import ingest as module
 from clawmem.learning.ingest import RepeatCounter, count_new, event_id, ingest, ingest_notes, to_events
 from clawmem.learning.learn import learn
 from clawmem.learning.pending import pending
-from clawmem.learning.reconciling.para import project_of_event
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.writing import writing
+from clawmem.model.proposals.para import project_of_event
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import Event, parse_events

@@ -19,13 +19,13 @@ from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, CHANGES, KIND
 from clawmem.learning.by_model.task import ReadingTask
 from clawmem.learning.english.words import SMALL
 from clawmem.learning.reconciling.gate import is_vague
-from clawmem.learning.reconciling.para import project_of_event
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.dating import start_day, without_value_as_start
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs
 from clawmem.model.language.text import check_statement, normal, one_line
+from clawmem.model.proposals.para import project_of_event
 from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, title_of
 from clawmem.model.safety.injection.find import find_injection

@@ -12,11 +12,11 @@ from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.by_model.pieces import EventPiece
 from clawmem.learning.by_model.schema import CATEGORIES, SHORT
 from clawmem.learning.reconciling.namesakes import conversation_of
-from clawmem.learning.reconciling.para import project_of_event
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line
+from clawmem.model.proposals.para import project_of_event
 from clawmem.model.records.entity import Entity, slug
 from clawmem.model.records.event import Event, display_speaker
 from clawmem.model.safety.recalled_text import without_closing_marks, wrap_task

@@ -23,7 +23,6 @@ from clawmem.learning.reconciling.entities import (
     place,
 )
 from clawmem.learning.reconciling.gate import judge
-from clawmem.learning.reconciling.para import kinds_of_objects, predicates_of_things
 from clawmem.learning.reconciling.reconcile import ADD, reconcile
 from clawmem.learning.rules.rules import extract
 from clawmem.memory.scope import WriteScope
@@ -35,6 +34,7 @@ from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.day_page import mentions_of
 from clawmem.model.proposals.learned_fact import learned_fact
+from clawmem.model.proposals.para import kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import place_of_waiting, promotion_of
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.cursor import CURSOR_PATH as CURSOR

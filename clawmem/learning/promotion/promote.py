@@ -19,7 +19,6 @@ from clawmem.learning.promotion.candidates import (
     promotion_candidates,
 )
 from clawmem.learning.promotion.doubtful import PendingPromotions
-from clawmem.learning.reconciling.entities import entity_name
 from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.entities.moving import FactMove, move_writes
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
@@ -28,6 +27,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal, one_line
+from clawmem.model.proposals.para import entity_name
 from clawmem.model.proposals.promotion import (
     MARK,
     PromotionScore,

@@ -7,27 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from clawmem.errors import InvalidInput
 from clawmem.learning.english.words import CLOSE, HAS_A, RELATION_OF
-from clawmem.learning.reconciling.para import HERE, names_in, subject_hints
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
+from clawmem.model.proposals.para import HERE, entity_name, names_in, subject_hints
 from clawmem.model.proposals.proposition import EntityHint, Proposition
-from clawmem.model.records.entity import check_name, kind_of, owner_of, slug, title_of
+from clawmem.model.records.entity import kind_of, owner_of, title_of
 
 MIN_MENTIONS = 3
 MOST_RELATED = 8
-_FOLDERS = {
-    "person": "areas/people",
-    "company": "areas/companies",
-    "project": "projects",
-    "area": "areas",
-    "resource": "resources",
-    "tool": "resources",
-    "place": "resources",
-    "topic": "resources",
-    "archive": "archives",
-}
 _REASONS = {
     "speaker": "is the one who speaks",
     "relation": "is close to the speaker",
@@ -166,17 +154,6 @@ def close_people(facts: Iterable[Fact]) -> dict[str, str]:
     names = _by_name(name for fact in standing if _is_in_passing(fact) for name in _named(fact))
     owned = ((normal(_owner(fact)), name) for fact in standing if not _is_in_passing(fact) for name in _named(fact))
     return {**_by_name(name for owner, name in owned if owner and owner not in names), **names}
-
-
-def entity_name(hint: EntityHint) -> str | None:
-    """Return the name of an entity created from the hint, or None if the title gives no valid name."""
-    folder, last = _FOLDERS.get(hint.kind), slug(hint.title)
-    if not folder or not last:
-        return None
-    try:
-        return check_name(f"{folder}/{last}")
-    except InvalidInput:
-        return None
 
 
 def _known(hint: EntityHint, names: EntityTitles) -> str | None:

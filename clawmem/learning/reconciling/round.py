@@ -12,7 +12,6 @@ from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
 from clawmem.learning.reconciling.known_targets import find_changed, resolve_correction
 from clawmem.learning.reconciling.namesakes import conversation_of, session_of
-from clawmem.learning.reconciling.para import HERE, with_project
 from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
 from clawmem.learning.reconciling.reconcile import (
     ADD,
@@ -50,6 +49,7 @@ from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.lifecycle.succession import correct, succeed
 from clawmem.model.proposals import proposal as proposals
 from clawmem.model.proposals.learned_fact import learned_fact
+from clawmem.model.proposals.para import HERE, with_project
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, ProposalTarget
 from clawmem.model.proposals.proposition import FactChange, Proposition
 from clawmem.model.records.event import Event

@@ -25,7 +25,6 @@ from clawmem.learning.reconciling.entities import (
     related_entities,
 )
 from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances
-from clawmem.learning.reconciling.para import kinds_of_objects, predicates_of_things
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.facts.forget import Named, plan_forgetting
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
@@ -38,6 +37,7 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.summary import generated_part, with_generated
+from clawmem.model.proposals.para import kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import waiting_for
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, topic
 from clawmem.model.proposals.proposition import Proposition

@@ -152,7 +152,7 @@ def expand_own(text: str, caller: Caller) -> str:
 
 def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -> str:
     """Return the entity for a draft: the named one, else the one with the name of its subject, else the one that its
-    sentence is about, else the default."""
+    sentence is about, known or new, else its own default, else `default`."""
     if draft.entity:
         return resolve_entity(index, draft.entity, caller)
     if draft.fact.subject:
@@ -161,12 +161,18 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -
         ]
         if len(candidates) == 1:
             return candidates[0]
-    return entity_of_statement(index, draft.fact.fact, caller.agent) or default
+    found = entities_in_statement(index, draft.fact.fact, caller.agent)
+    if found and (len(found) == 1 or not next(iter(found.values()))):
+        return next(iter(found))
+    from clawmem.model.proposals.para import entity_name, thing_in_front  # only for what names nothing known
+
+    named = None if found else thing_in_front(draft.fact.fact)
+    return (named and entity_name(named)) or draft.default or default
 
 
-def entity_of_statement(index: Index, statement: str, agent: str | None = None) -> str | None:
-    """Return the known entity that a sentence is about: the one with whose name it begins, else the only one that it
-    names. Entities of other agents are not meant."""
+def entities_in_statement(index: Index, statement: str, agent: str | None = None) -> dict[str, int]:
+    """Return the known entities that a sentence names, each with its place in the sentence, the one with whose name it
+    begins (place 0) first. Entities of other agents are not meant."""
     words = statement.split()
     named = {
         name: start
@@ -180,10 +186,7 @@ def entity_of_statement(index: Index, statement: str, agent: str | None = None) 
         of_user = name != "user" or normal(words[0]) == "the"
         if owner_of(entity) in (None, agent) and of_user:
             found[entity] = (named[name] if name != "user" else 0, -len(name))
-    first = [entity for entity, (start, _) in found.items() if not start]
-    if first:
-        return min(first, key=lambda entity: found[entity][1])
-    return next(iter(found)) if len(found) == 1 else None
+    return {entity: start for entity, (start, _) in sorted(found.items(), key=lambda one: one[1])}
 
 
 def _bare(name: str) -> str:

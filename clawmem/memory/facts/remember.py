@@ -1,11 +1,18 @@
 """Remember: store drafts as facts, one commit each. A known statement is reinforced, not stored twice."""
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, SecretFound
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, resolve_id
-from clawmem.memory.entities.places import entity_for_draft, expand_own, new_entity_files, resolve_entity
+from clawmem.memory.entities.places import (
+    entities_in_statement,
+    entity_for_draft,
+    expand_own,
+    new_entity_files,
+    resolve_entity,
+)
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_author, check_may_write, check_scope_right
 from clawmem.memory.scope import WriteScope, fact_change
@@ -198,6 +205,14 @@ class FactPlanner:
         if "[[" in draft.fact.fact:
             draft = draft._replace(fact=self._with_premises(draft.fact))
         entity = entity_for_draft(work.index, draft, work.caller, self._default)
+        if draft.entity is None:
+            with suppress(NotPermitted):
+                check_may_write(work.vault, work.caller, [items_path(entity)], "remember")
+                draft = draft._replace(default=None)
+            entity = draft.default or entity  # where an agent may not write, its own place takes it
+            named = entities_in_statement(work.index, draft.fact.fact, work.caller.agent)
+            related = dict.fromkeys((*draft.fact.related_entities, *(one for one in named if one != entity)))
+            draft = draft._replace(fact=draft.fact._replace(related_entities=tuple(related)))
         writes: dict[str, bytes | None] = {}
         if entity not in self._batches:
             entity = next((one for one in self._batches if as_one_file(one) == as_one_file(entity)), entity)

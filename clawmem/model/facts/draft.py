@@ -41,6 +41,7 @@ class Draft(NamedTuple):
     left_out: tuple[str, ...] = ()
     title: str | None = None
     line: int | None = None
+    default: str | None = None
 
 
 def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
@@ -52,7 +53,7 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
     if entity is not None and not isinstance(entity, str):
         raise InvalidInput("The key 'entity' must be text.")
     own = tuple(key for key in record if OTHER_NAMES.get(key, key) in _OWN_KEYS)
-    given = {key: value for key, value in record.items() if key not in own and key != "entity"}
+    given = {key: value for key, value in record.items() if key not in own and key not in ("entity", "default_entity")}
     if "fact" not in given and (stated := stated_in(given)):
         given["fact"] = stated
     if not isinstance(given.get("fact"), str):
@@ -65,7 +66,7 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
         raise InvalidInput(
             f"The fact cannot be stored: {problem.message}.", "Correct that value and try again."
         ) from None
-    return Draft(without_own_record(_normalised(fact, now)), entity, own)
+    return Draft(without_own_record(_normalised(fact, now)), entity, own, default=record.get("default_entity"))
 
 
 def _normalised(fact: Fact, now: datetime) -> Fact:

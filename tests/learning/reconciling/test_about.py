@@ -104,3 +104,33 @@ def test_a_change_of_another_thing_in_the_same_project(clawmem: Command) -> None
         tell("Goreleaser cuts them in Cargo.", of="goreleaser", at="resource:goreleaser", x={"k1": "replace"})
         == "updated"
     )
+
+
+def test_what_is_named_as_such_is_made(clawmem: Command) -> None:
+    def home(statement: str) -> str:
+        entity: str = clawmem("remember", statement, "--json").data["facts"][0]["entity"]
+        return entity
+
+    assert home("Corvid Labs pays on the 25th.") == "areas/companies/corvid-labs"
+    assert home("Project Atlas is due in March.") == "projects/atlas"
+    assert home("The Larder app uses SQLite.") == "projects/larder"
+    assert home("My sister Ana lives in Bonn.") == "areas/people/ana"
+    assert home("Bo Lund is our colleague.") == "areas/people/bo-lund"
+    assert home("My laptop Heron is slow.") == "areas/general"
+    assert home("The new app is slow.") == "areas/general"
+
+
+def test_a_decision_goes_to_what_it_is_about_and_not_to_the_folder(clawmem: Command) -> None:
+    for name in ("areas/people/priya", "projects/kestrel"):
+        assert clawmem("entity", "create", name).code == 0
+
+    def decided(words: str) -> tuple[str, object]:
+        done = clawmem(
+            "decision", "add", words, "--why", "so", "--project", "acme/shop", "--workflow", "software", "--json"
+        )
+        fact = done.data["facts"][0]
+        return fact["entity"], fact.get("related_entities")
+
+    assert decided("Priya owns the parser of Kestrel.") == ("areas/people/priya", ["projects/kestrel"])
+    assert decided("Brandt GmbH delivers the paper.") == ("areas/companies/brandt-gmbh", None)
+    assert decided("Tests run on two cores.") == ("projects/shop", None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clawmem.learning.reconciling.entities import EntityTitles, place, related_entities
-from clawmem.learning.reconciling.para import HERE, kinds_of_objects, named_thing, names_in, project_name, with_project
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.para import HERE, kinds_of_objects, named_thing, names_in, project_name, with_project
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.event import Event
 

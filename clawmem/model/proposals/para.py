@@ -5,13 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from clawmem.errors import InvalidInput
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.records.entity import check_name, slug
 from clawmem.model.records.event import Event
 
 WORKS_ON = "works_on"
+_FOLDERS = {
+    "person": "areas/people",
+    "company": "areas/companies",
+    "project": "projects",
+    "area": "areas",
+    "resource": "resources",
+    "tool": "resources",
+    "place": "resources",
+    "topic": "resources",
+    "archive": "archives",
+}
 _NO_PROJECTS = frozenset("root tmp workspace app src code home projects".split())
 # The role of the project that the event of a proposition belongs to.
 HERE = "here"
@@ -37,6 +50,15 @@ _PART_OF = re.compile(r"['’]s? .+$|['’]s$")
 _MARKED = re.compile(r"[A-ZÀ-Þ0-9._-]")
 _LEADING = re.compile(rf"^{_DETERMINER}")
 _MOST_WORDS = 5
+_KIN = (
+    r"wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|sister|brother|mother|father|mum|mom|dad|daughter|son|child|"
+    r"cousin|aunt|uncle|niece|nephew|grand(?:mother|father|ma|pa)|friend|colleague|co-?worker|boss|manager|neighbou?r|"
+    r"flatmate|roommate|landlord|landlady|client|customer|teacher|doctor|dentist"
+)
+_PERSON = re.compile(
+    rf"(?:(?:[Mm]y|[Oo]ur|[Tt]he user['’]s) (?:[a-z-]+ )?(?:{_KIN}),? (?P<name>{_CAPITAL}(?: {_CAPITAL})?)"
+    rf"|(?P<first>{_CAPITAL}(?: {_CAPITAL})?),? (?:is )?(?:my|our|the user['’]s) (?:[a-z-]+ )?(?:{_KIN})\b)"
+)
 
 
 def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str]]) -> Iterator[EntityHint]:
@@ -96,6 +118,16 @@ def named_thing(text: str) -> EntityHint | None:
     return EntityHint("company", whole, "name") if company else None
 
 
+def thing_in_front(statement: str) -> EntityHint | None:
+    """Return the company, project or person that a sentence begins with and calls so: "Corvid Labs pays on the 25th",
+    "The Larder app uses SQLite", "My sister Ana lives in Bonn"."""
+    words, person = statement.rstrip(".!?").split(), _PERSON.match(statement)
+    if person:
+        return EntityHint("person", person["name"] or person["first"], "named")
+    starts = (" ".join(words[:end]) for end in range(min(_MOST_WORDS, len(words)), 0, -1))
+    return next((found for one in starts if (found := named_thing(one.rstrip(",;:")))), None)
+
+
 def project_name(text: str) -> str | None:
     """Return the name of the project in the object of `works_on`, or None if it is only described."""
     named = named_thing(text)
@@ -138,3 +170,14 @@ def names_in(text: str) -> Iterator[str]:
         for first in range(len(words)):
             for last in range(len(words), first, -1):
                 yield normal(" ".join(words[first:last]))
+
+
+def entity_name(hint: EntityHint) -> str | None:
+    """Return the name of an entity created from the hint, or None if the title gives no valid name."""
+    folder, last = _FOLDERS.get(hint.kind), slug(hint.title)
+    if not folder or not last:
+        return None
+    try:
+        return check_name(f"{folder}/{last}")
+    except InvalidInput:
+        return None
