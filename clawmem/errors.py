@@ -126,12 +126,16 @@ class Unreadable(ClawmemError):
         self.line = line
 
 
+def key_name(keys: tuple[str | int, ...]) -> str:
+    """Return the keys that lead to a value as one name, such as `stages[0].role`."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
+
+
 class UnreadableKey(Unreadable):
     """A key of a vault file has a wrong value. `keys` leads to it, with numbers for places in lists."""
 
     def __init__(self, path: str, keys: tuple[str | int, ...], problem: str, line: int | None = None) -> None:
-        name = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in keys).removeprefix(".")
-        super().__init__(path, line, f"the key '{name}' {problem}" if keys else f"it {problem}")
+        super().__init__(path, line, f"the key '{key_name(keys)}' {problem}" if keys else f"it {problem}")
         self.keys = keys
         self.problem = problem
 

@@ -13,6 +13,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.task_changes import A_PERSON, with_move
 from clawmem.memory.tasks import list_tasks
 from clawmem.memory.writing import writing
+from clawmem.model.forms import render_lines
 from clawmem.model.kinds import file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, Proposal
@@ -23,7 +24,6 @@ from clawmem.model.records.alignment import (
     compared,
     last_agreement,
     parse_alignment,
-    render_alignment,
     report_of,
 )
 from clawmem.model.records.caller import Caller
@@ -182,7 +182,7 @@ def _task_of(proposal: Proposal) -> str:
 
 
 def _log_writes(held: Sequence[AlignmentEntry], entries: Sequence[AlignmentEntry]) -> dict[str, bytes | None]:
-    return {ALIGNMENT: render_alignment([*held, *entries])} if entries else {}
+    return {ALIGNMENT: render_lines([*held, *entries])} if entries else {}
 
 
 def _is_person(decided_by: str | None) -> bool:

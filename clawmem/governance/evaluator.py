@@ -28,6 +28,7 @@ from clawmem.memory.task_changes import mover, with_move
 from clawmem.memory.tasks import find_task
 from clawmem.memory.writing import writing
 from clawmem.model.facts.ids import new_id
+from clawmem.model.forms import render_lines
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import (
     APPROVED,
@@ -55,7 +56,7 @@ from clawmem.model.records.criterion import (
     shortened,
     verdict_of,
 )
-from clawmem.model.records.evaluation import EVALUATIONS, PREFIX, Evaluation, render_evaluations
+from clawmem.model.records.evaluation import EVALUATIONS, PREFIX, Evaluation
 from clawmem.model.records.task import REVIEW, Task
 from clawmem.model.records.task_moves import CLOSE, Mover
 from clawmem.model.safety.secrets.find import find_secret
@@ -169,7 +170,7 @@ def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionR
     answered = _answered(scope, task, evaluation) if verdict != ESCALATE else []
     writes = {
         **decisions.writes,
-        EVALUATIONS: render_evaluations([*evaluations, evaluation]),
+        EVALUATIONS: render_lines([*evaluations, evaluation]),
         **proposal_writes((*proposals, *answered)),
         **(_closing(task, evaluation) if verdict == PASS and not open_for and vault.settings.flag(CLOSES) else {}),
     }

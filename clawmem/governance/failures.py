@@ -17,6 +17,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.ids import new_id
+from clawmem.model.forms import render_lines
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted
 from clawmem.model.pages.guardrail_page import agents_of, holds_for
@@ -29,7 +30,6 @@ from clawmem.model.records.failure import (
     PREFIX,
     FailureMode,
     FailureRecord,
-    failure_line,
     guardrail_rule,
     parse_failures,
 )
@@ -253,7 +253,7 @@ def _change(work: WriteScope, record: FailureRecord, filed: FiledProposalChange 
     rows = trailers("failure record", agent=caller.agent, session=caller.session)
     return Change(
         subject_line("failure", record.mode, f"recorded as {record.id}"),
-        {**(also.writes if also else {}), LOG_PATH: log + gap + failure_line(record)},
+        {**(also.writes if also else {}), LOG_PATH: log + gap + render_lines([record])},
         tuple(dict.fromkeys((*rows, *(row for row in (also.trailers if also else ()) if row[0] != "Clawmem-Op")))),
         also.subject if also else "",
         agent_author(caller.agent),

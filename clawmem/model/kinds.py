@@ -256,12 +256,12 @@ KINDS: tuple[FileKind, ...] = (
     _yaml("eval suite", "governance/evals/*.yaml", "records.suite:parse_suite", PARSE),
     _json(
         "eval runs", "governance/eval-runs.jsonl", "records.eval_run:parse_eval_runs",
-        "records.eval_run:render_eval_runs", EVENTS, (RECORDS,),
+        "forms:render_lines", EVENTS, (RECORDS,),
     )._replace(owner=LOG, undo=NEVER, limit=LEDGER_BYTES),
     _yaml("failure modes", "governance/failures.yaml", "records.failure:parse_modes", PARSE),
     _yaml("principles", "governance/principles.yaml", "records.principle:parse_principles", PARSE),
     _json(
-        "failures", "governance/failures.jsonl", "records.failure:parse_failures", "records.failure:render_failures",
+        "failures", "governance/failures.jsonl", "records.failure:parse_failures", "forms:render_lines",
         EVENTS, (EVERYONE,),
     )._replace(owner=LOG, limit=LEDGER_BYTES),
     _page("guardrails page", "governance/GUARDRAILS.md", places=(CONFIGURATION,), owner=MIXED),
@@ -271,11 +271,11 @@ KINDS: tuple[FileKind, ...] = (
     ),
     _json(
         "evaluations", "governance/evaluations.jsonl", "records.evaluation:parse_evaluations",
-        "records.evaluation:render_evaluations", EVENTS, (EVERYONE,),
+        "forms:render_lines", EVENTS, (EVERYONE,),
     )._replace(owner=LOG, limit=LEDGER_BYTES),
     _json(
         "alignment", "governance/alignment.jsonl", "records.alignment:parse_alignment",
-        "records.alignment:render_alignment", EVENTS, (EVERYONE,),
+        "forms:render_lines", EVENTS, (EVERYONE,),
     )._replace(owner=LOG, limit=LEDGER_BYTES),
     PROPOSAL_FILE,
     *_in_each_room(),

@@ -150,10 +150,11 @@ def ask_adapter(
             f"The adapter {adapter} ({program.path}) is not allowed on this machine as it is now.",
             f"A person reads it, and then: `clawmem workflow allow {workflow.id} {adapter}`.",
         )
-    if recorded and adapter not in workflow.recorded:
+    tried = workflow.adapters[adapter].recorded if adapter in workflow.adapters else None
+    if recorded and tried is None:
         hint = f"Put it below adapters.{adapter}.recorded in the workflow."
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", hint)
-    given, since = (workflow.recorded[adapter], None) if recorded else ({}, last_run(vault, workflow.id, adapter))
+    given, since = (tried or {}, None) if recorded else ({}, last_run(vault, workflow.id, adapter))
     request = adapter_request(workflow.id, adapter, given, since, closed)
     output = run_allowed(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
     try:
@@ -168,7 +169,7 @@ def _program(vault: Vault, workflow: Workflow, adapter: str) -> Program:
     if adapter not in workflow.adapters:
         names = ", ".join(workflow.adapters) or "none"
         raise NotFound(f"The workflow {workflow.id} has no adapter '{adapter}'.", f"Its adapters are: {names}.")
-    return read_program(workflow.adapters[adapter], vault.root)
+    return read_program(workflow.adapters[adapter].run, vault.root)
 
 
 def _check(vault: Vault, workflow: Workflow, name: str) -> AdapterCheck:

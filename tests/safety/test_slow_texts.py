@@ -155,7 +155,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.attribution.forgetting", "{_LEAD}{form}"): lambda: list(forgetting._FORMS),
     ("clawmem.model.exchange.mem0", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
     ("clawmem.model.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
-    ("clawmem.model.records.yaml_lines", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
+    ("clawmem.model.records.keyed_entries", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     # The globs and patterns of users; tests of these modules try what they refuse.
     ("clawmem.model.records.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
     ("clawmem.model.safety.user_patterns", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],

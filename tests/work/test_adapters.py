@@ -61,10 +61,13 @@ def test_an_adapter_runs_only_where_its_content_is_allowed(vault: Vault, caller:
     ("script", "words"),
     [
         (_answering({"tasks": [{"id": "T1"}]}), "tasks[0].title is missing"),
-        (_answering({"events": [{"id": "e", "timestamp": "soon", "text": "x"}]}), "events[0].timestamp is no time"),
-        (_answering({"outcomes": [{"decision": "fact_1", "outcome": "nice"}]}), "outcomes[0].outcome is 'nice'"),
-        (_answering({"more": []}), "'more' is not a key"),
-        (_answering([]), "no JSON object"),
+        (_answering({"events": [{"id": "e", "timestamp": "soon", "text": "x"}]}), "events[0].timestamp must be a time"),
+        (
+            _answering({"outcomes": [{"decision": "fact_1", "outcome": "nice"}]}),
+            "outcomes[0].outcome must be one of",
+        ),
+        (_answering({"more": []}), "more is unknown"),
+        (_answering([]), "the answer must be an object"),
         (HEAD + "print('hello')\n", "did not write one JSON document"),
         (HEAD + "sys.exit('the server is away')\n", "exit code 1: the server is away"),
         (HEAD + "time.sleep(60)\n", "took more than 1 seconds"),

@@ -40,7 +40,7 @@ def test_a_broken_file_stops_only_itself(vault: Vault) -> None:
     (vault.root / "workflows/broken.yaml").write_text("stages: 3\n")
     listed = list_workflows(vault)
     assert len(listed.workflows) == 2
-    assert "the key 'stages' is not a list" in listed.notices[0]
+    assert "the key 'stages' must be a list, but is 3" in listed.notices[0]
 
 
 def test_an_unknown_workflow_is_refused_with_the_known_ones(vault: Vault) -> None:

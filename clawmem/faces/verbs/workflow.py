@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.model.forms import to_record
 from clawmem.model.language.text import counted
 from clawmem.model.records.workflow import STATES, Workflow
 from clawmem.work.workflows import check_workflows, find_workflow, list_workflows
@@ -36,7 +37,7 @@ def show(call: Call, workflow_id: str) -> Answer:
         for stage in one.stages
     ]
     lines += [f"state {name}: {about}" for name, about in one.states.items()]
-    lines += [f"adapter {name}: {command}" for name, command in one.adapters.items()]
+    lines += [f"adapter {name}: {adapter.run}" for name, adapter in one.adapters.items()]
     lines += [f"failure modes: {', '.join(one.failure_modes)}"] if one.failure_modes else []
     return Answer({"workflow": _data(one)}, [line for line in lines if line])
 
@@ -70,8 +71,7 @@ def run(call: Call, workflow_id: str, adapter: str) -> Answer:
     from clawmem.work.adapters import run_adapter
 
     done = run_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
-    tasks = [{**one._asdict(), "acceptance": list(one.acceptance)} for one in done.tasks]
-    data = {**done._asdict(), "tasks": tasks, "commits": list(done.commits)}
+    data = to_record(done, ())
     data.pop("notices")
     rows = [(one.id, one.state, one.title, one.url or "") for one in done.tasks]
     events = f"{counted(done.added, 'new event')}, {done.known} known"
@@ -90,11 +90,11 @@ def _counts(one: AdapterCheck) -> str:
     return f"{counted(one.tasks, 'task')}, {counted(one.events, 'event')}, {counted(one.outcomes, 'outcome')}"
 
 
-def _data(one: Workflow) -> dict[str, Any]:
-    stages = [{**stage._asdict(), "takes": list(stage.takes), "hands_in": list(stage.hands_in)} for stage in one.stages]
-    lists = {name: list(getattr(one, name)) for name in ("scopes", "failure_modes", "unknown")}
-    maps = {name: dict(getattr(one, name)) for name in ("roles", "states", "adapters", "recorded")}
-    return {**one._asdict(), **lists, **maps, "stages": stages}
+def _data(workflow: Workflow) -> dict[str, Any]:
+    runs = {name: adapter.run for name, adapter in workflow.adapters.items()}
+    recorded = {name: adapter.recorded for name, adapter in workflow.adapters.items() if adapter.recorded is not None}
+    more = {"adapters": runs, "unknown": list(workflow.extra), "recorded": recorded}
+    return {**to_record(workflow._replace(extra={}), ()), **more}
 
 
 _ID = Parameter("workflow_id", "The workflow's id, such as software.", required=True, completes="workflow")

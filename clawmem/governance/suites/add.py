@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.governance.failures import read_failures
 from clawmem.governance.suites.store import read_suite
 from clawmem.governance.suites.text import suite_text
 from clawmem.index.refresh.refresh import run_query
@@ -19,12 +20,9 @@ from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.proposals.proposal import REJECTED
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.parsing import json_lines
 from clawmem.model.records.suite import COPY, REGRESSION, Assertion, Suite, SuiteTest, suite_path
-from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-FAILURES_PATH = "governance/failures.jsonl"
 _FAILURE = "fail_"
 
 
@@ -89,21 +87,14 @@ def _of(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
 
 
 def _from_failure(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
-    found = [one for one in _failures(vault) if str(one.get("id", "")).startswith(reference)]
+    found = [failure for failure in read_failures(vault) if failure.id.startswith(reference)]
     if len(found) != 1:
         number = "No" if not found else "More than one"
         raise NotFound(f"{number} recorded failure is '{reference}'.", "`clawmem failure list` shows their ids.")
-    record = found[0]
-    check_prefix(reference, reference, str(record["id"]), _FAILURE)
-    note = record.get("note") if isinstance(record.get("note"), str) else None
-    description = f"{record['id']}, {record.get('mode', 'failure')}: {note or 'no note'}"
-    return _test(description, record["id"], wish, note, tuple(wish.bars))
-
-
-def _failures(vault: Vault) -> list[Mapping[str, Any]]:
-    data = vault.read(FAILURES_PATH)
-    records = json_lines(data, FAILURES_PATH, parse_yaml) if data is not None else ()
-    return [one for one in records if isinstance(one, Mapping)]
+    failure = found[0]
+    check_prefix(reference, reference, failure.id, _FAILURE)
+    description = f"{failure.id}, {failure.mode}: {failure.note or 'no note'}"
+    return _test(description, failure.id, wish, failure.note, tuple(wish.bars))
 
 
 def _test(description: str, source: str, wish: WishedTest, question: str | None, bars: Sequence[str]) -> SuiteTest:

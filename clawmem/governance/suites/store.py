@@ -7,10 +7,11 @@ from typing import NamedTuple
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, UnreadableKey
 from clawmem.governance.suites.world import GENERATED, generated_suite
 from clawmem.memory.writing import writing
+from clawmem.model.forms import render_lines
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.eval_run import PASSED, RUNS_PATH, EvalRun, eval_run_line, parse_eval_runs
+from clawmem.model.records.eval_run import PASSED, RUNS_PATH, EvalRun, parse_eval_runs
 from clawmem.model.records.suite import FOLDER, Suite, is_suite_id, parse_suite, suite_path
 from clawmem.vault.strict_yaml import parse_yaml, with_line
 from clawmem.vault.vault import Vault
@@ -93,7 +94,7 @@ def keep_run(vault: Vault, caller: Caller, run: EvalRun) -> str:
         words = f"{run.id}, {passed} of {counted(len(run.scores), 'test')} passed"
         change = Change(
             subject_line("eval", run.suite, words),
-            {RUNS_PATH: (work.read(RUNS_PATH) or b"") + eval_run_line(run)},
+            {RUNS_PATH: (work.read(RUNS_PATH) or b"") + render_lines([run])},
             trailers("eval", agent=caller.agent, session=caller.session),
             author=agent_author(caller.agent),
         )

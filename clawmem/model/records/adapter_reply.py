@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import InvalidInput, key_name
 from clawmem.model.facts.precedents import DECISION_OUTCOMES
+from clawmem.model.forms import Before, FilledText, TimeText, WrongValue, no_other_keys, read_record
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import one_line
 from clawmem.model.records.event import EVENT_ROLES
@@ -26,20 +27,20 @@ class AdapterTask(NamedTuple):
 
     id: str
     title: str
-    state: str = "open"
+    state: Annotated[str, STATES] = "open"
     url: str | None = None
     about: str = ""
-    acceptance: tuple[str, ...] = ()
-    priority: int | None = None
+    acceptance: tuple[Annotated[FilledText, one_line], ...] = ()
+    priority: Annotated[int, (FIRST, LAST)] | None = None
 
 
 class AdapterEvent(NamedTuple):
     """Something that happened there: its id, its time (ISO 8601 UTC), its text, and who said it."""
 
     id: str
-    timestamp: str
+    timestamp: Annotated[TimeText, lambda text: stamp(moment_of(text))]
     text: str
-    role: str = "system"
+    role: Annotated[str, EVENT_ROLES] = "system"
     speaker: str | None = None
 
 
@@ -47,16 +48,31 @@ class AdapterOutcome(NamedTuple):
     """What became of a decision of this memory."""
 
     decision: str
-    outcome: str
+    outcome: Annotated[str, DECISION_OUTCOMES]
     note: str | None = None
 
 
+def _stripped(entry: Any) -> Any:
+    """Return an entry without blanks around its texts, and without texts that are empty then."""
+    if not isinstance(entry, Mapping):
+        return entry
+    stripped = {key: value.strip() if isinstance(value, str) else value for key, value in entry.items()}
+    return {key: value for key, value in stripped.items() if value != ""}
+
+
+def _few(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(entries) > MOST:
+        raise WrongValue(f"has more than {MOST:,} entries")
+    return entries
+
+
+@no_other_keys
 class AdapterReply(NamedTuple):
     """A checked answer."""
 
-    tasks: tuple[AdapterTask, ...] = ()
-    events: tuple[AdapterEvent, ...] = ()
-    outcomes: tuple[AdapterOutcome, ...] = ()
+    tasks: Annotated[tuple[Annotated[AdapterTask, Before(_stripped)], ...], _few] = ()
+    events: Annotated[tuple[Annotated[AdapterEvent, Before(_stripped)], ...], _few] = ()
+    outcomes: Annotated[tuple[Annotated[AdapterOutcome, Before(_stripped)], ...], _few] = ()
 
 
 def adapter_request(
@@ -76,87 +92,8 @@ def adapter_request(
 
 def parse_reply(value: Any) -> AdapterReply:
     """Return the answer of an adapter. Raise InvalidInput with the path of the first wrong value."""
-    if not isinstance(value, Mapping):
-        raise InvalidInput("The answer is no JSON object.", f"It has the keys {', '.join(LISTS)}, each a list.")
-    unknown = sorted(str(key) for key in value if key not in LISTS)
-    if unknown:
-        raise InvalidInput(f"'{unknown[0]}' is not a key of the answer.", f"The keys are {', '.join(LISTS)}.")
-    tasks, events, outcomes = (_entries(value, name) for name in LISTS)
-    return AdapterReply(tuple(map(_task, *tasks)), tuple(map(_event, *events)), tuple(map(_outcome, *outcomes)))
-
-
-def _entries(value: Mapping[str, Any], name: str) -> tuple[list[Mapping[str, Any]], list[str]]:
-    held = value.get(name, [])
-    if not isinstance(held, list) or len(held) > MOST:
-        raise InvalidInput(f"{name} is no list of at most {MOST:,} entries.")
-    for at, one in enumerate(held):
-        if not isinstance(one, Mapping):
-            raise InvalidInput(f"{name}[{at}] is no JSON object.")
-    return held, [f"{name}[{at}]" for at in range(len(held))]
-
-
-def _task(held: Mapping[str, Any], place: str) -> AdapterTask:
-    state = _text(held, "state", place, "open")
-    return AdapterTask(
-        _needed(held, "id", place),
-        _needed(held, "title", place),
-        _one_of(state, STATES, f"{place}.state"),
-        _text(held, "url", place) or None,
-        _text(held, "about", place),
-        _criteria(held, place),
-        _priority(held, place),
-    )
-
-
-def _criteria(held: Mapping[str, Any], place: str) -> tuple[str, ...]:
-    value = held.get("acceptance") or []
-    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
-        raise InvalidInput(f"{place}.acceptance is no list of texts.")
-    return tuple(map(one_line, value))
-
-
-def _priority(held: Mapping[str, Any], place: str) -> int | None:
-    value = held.get("priority")
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not FIRST <= value <= LAST):
-        raise InvalidInput(f"{place}.priority is no number from {FIRST} to {LAST}.")
-    return value
-
-
-def _event(held: Mapping[str, Any], place: str) -> AdapterEvent:
     try:
-        moment = stamp(moment_of(_needed(held, "timestamp", place)))
-    except ValueError:
-        raise InvalidInput(f"{place}.timestamp is no time of ISO 8601, such as 2026-11-21T09:30:00Z.") from None
-    role = _text(held, "role", place, "system")
-    return AdapterEvent(
-        _needed(held, "id", place),
-        moment,
-        _needed(held, "text", place),
-        _one_of(role, EVENT_ROLES, f"{place}.role"),
-        _text(held, "speaker", place) or None,
-    )
-
-
-def _outcome(held: Mapping[str, Any], place: str) -> AdapterOutcome:
-    outcome = _one_of(_needed(held, "outcome", place), DECISION_OUTCOMES, f"{place}.outcome")
-    return AdapterOutcome(_needed(held, "decision", place), outcome, _text(held, "note", place) or None)
-
-
-def _needed(held: Mapping[str, Any], key: str, place: str) -> str:
-    text = _text(held, key, place)
-    if not text:
-        raise InvalidInput(f"{place}.{key} is missing.")
-    return text
-
-
-def _text(held: Mapping[str, Any], key: str, place: str, default: str = "") -> str:
-    value = held.get(key)
-    if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"{place}.{key} is not text.")
-    return (value or "").strip() or default
-
-
-def _one_of(word: str, among: tuple[str, ...], place: str) -> str:
-    if word not in among:
-        raise InvalidInput(f"{place} is '{word}'.", f"It is one of {', '.join(among)}.")
-    return word
+        return read_record(AdapterReply, value)
+    except WrongValue as problem:
+        name = key_name(problem.keys) or "the answer"
+        raise InvalidInput(f"{name} {problem.problem}.", f"An answer has lists of {', '.join(LISTS)}.") from None

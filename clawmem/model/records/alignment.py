@@ -6,13 +6,12 @@ Each line of `governance/alignment.jsonl` is one decision of a person with the l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import InvalidInput
 from clawmem.model.records.criterion import FAIL, MET, PASS, REFUTED, UNDECIDED, VERDICTS, CriterionResult
 from clawmem.model.records.criterion import KINDS as CRITERION_KINDS
-from clawmem.model.records.evaluation import Evaluation, parse_lines, render_lines, text_of
-from clawmem.model.records.parsing import Yaml
+from clawmem.model.records.evaluation import Evaluation
+from clawmem.model.records.parsing import Yaml, read_log
 from clawmem.model.records.task import REJECT
 from clawmem.model.records.task import VERDICTS as RULINGS
 
@@ -30,11 +29,11 @@ class AlignmentEntry(NamedTuple):
     at: str
     task: str
     workflow: str | None
-    found: str
-    verdict: str
-    ruling: str
-    outcome: str
-    kinds: Mapping[str, str]
+    found: Annotated[str, VERDICTS]
+    verdict: Annotated[str, VERDICTS]
+    ruling: Annotated[str, tuple(RULINGS)]
+    outcome: Annotated[str, OUTCOMES]
+    kinds: Mapping[str, Annotated[str, OUTCOMES]]
     by: str
     extra: Mapping[str, Any] = {}
 
@@ -142,32 +141,4 @@ def agreement_of(outcomes: Iterable[str]) -> Agreement:
 
 def parse_alignment(data: bytes, path: str, yaml: Yaml) -> tuple[AlignmentEntry, ...]:
     """Read the log, oldest first. Raise Unreadable, naming the line and the key."""
-    del yaml
-    return parse_lines(data, path, _entry)
-
-
-def render_alignment(entries: Iterable[AlignmentEntry]) -> bytes:
-    """The file of these entries."""
-    return render_lines(map(_record, entries))
-
-
-def _entry(record: Mapping[str, Any]) -> AlignmentEntry:
-    kinds = record.get("kinds")
-    if not isinstance(kinds, dict):
-        raise InvalidInput("the key 'kinds' is missing or not an object")
-    return AlignmentEntry(
-        **{key: text_of(record, key) for key in ("id", "at", "task", "by")},
-        workflow=text_of(record, "workflow", required=False),
-        found=text_of(record, "found", VERDICTS),
-        verdict=text_of(record, "verdict", VERDICTS),
-        ruling=text_of(record, "ruling", tuple(RULINGS)),
-        outcome=text_of(record, "outcome", OUTCOMES),
-        kinds={kind: text_of(kinds, kind, OUTCOMES) for kind in kinds},
-        extra={key: value for key, value in record.items() if key not in AlignmentEntry._fields},
-    )
-
-
-def _record(one: AlignmentEntry) -> dict[str, Any]:
-    record = one._asdict()
-    extra = record.pop("extra")
-    return {key: value for key, value in {**record, **extra, "kinds": dict(one.kinds)}.items() if value is not None}
+    return read_log(AlignmentEntry, data, path, yaml)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.forms import TimeText, read_in_file, to_record
 from clawmem.model.kinds import ROOMS
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.records.entity import folder_of
@@ -23,7 +23,7 @@ class Claim(NamedTuple):
     """What is claimed: a task by its slug, an entity by its name, or a path or pattern, which is one of the vault where
     it begins with a folder of a vault, else one of a project. `since` is ISO 8601 UTC."""
 
-    kind: str
+    kind: Annotated[str, KINDS]
     what: str
     project: str | None = None
     since: str = ""
@@ -39,7 +39,7 @@ class SessionClaims(NamedTuple):
 
     session: str
     agent: str
-    seen: str
+    seen: Annotated[TimeText, lambda text: stamp(moment_of(text))]
     claims: tuple[Claim, ...]
 
 
@@ -65,16 +65,17 @@ def claims_path(agent: str) -> str:
 def parse_claims(data: bytes, path: str, yaml: Yaml) -> tuple[SessionClaims, ...]:
     """Read the claims of an agent's sessions. Raise Unreadable, naming the key, where a value has a wrong form."""
     agent = path.split("/")[1]
-    try:
-        return tuple(_of_session(name, agent, held) for name, held in json_object(data, path, yaml).items())
-    except InvalidInput as problem:
-        raise Unreadable(path, None, problem.message) from None
+    return tuple(
+        read_in_file(SessionClaims, value, path, None, (name,), session=name, agent=agent)
+        for name, value in json_object(data, path, yaml).items()
+    )
 
 
 def render_claims(sessions: Iterable[SessionClaims]) -> bytes:
     """The claims as JSON, one session a line."""
     rows = [
-        f" {json.dumps(one.session)}: " + json.dumps({"seen": one.seen, "claims": [*map(_record, one.claims)]})
+        f" {json.dumps(one.session)}: "
+        + json.dumps({"seen": one.seen, "claims": [to_record(claim, (None, "")) for claim in one.claims]})
         for one in sessions
     ]
     return ("{\n" + ",\n".join(rows) + "\n}\n").encode() if rows else b"{}\n"
@@ -160,25 +161,3 @@ def _fixed(pattern: str) -> str:
             break
         kept.append(part)
     return "/".join(kept)
-
-
-def _of_session(name: str, agent: str, held: Any) -> SessionClaims:
-    if not isinstance(held, Mapping) or not isinstance(held.get("claims"), list):
-        raise InvalidInput(f"the key '{name}' is no object with a list 'claims'")
-    try:
-        seen = stamp(moment_of(str(held.get("seen"))))
-    except ValueError:
-        raise InvalidInput(f"the key '{name}.seen' is no time of ISO 8601") from None
-    return SessionClaims(name, agent, seen, tuple(_claim(one, name) for one in held["claims"]))
-
-
-def _claim(held: Any, name: str) -> Claim:
-    given = {key: held.get(key) for key in Claim._fields} if isinstance(held, Mapping) else {}
-    words = {key: value for key, value in given.items() if value is not None}
-    if words.get("kind") not in KINDS or "what" not in words or not all(isinstance(one, str) for one in words.values()):
-        raise InvalidInput(f"the key '{name}.claims' is no list of objects with 'kind' ({', '.join(KINDS)}) and 'what'")
-    return Claim(**words)
-
-
-def _record(claim: Claim) -> dict[str, str]:
-    return {key: value for key, value in claim._asdict().items() if value}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.language.text import one_line
@@ -47,13 +47,13 @@ class CriterionResult(NamedTuple):
     or what evaluated it, the cost in cents, and the time in milliseconds."""
 
     criterion: str
-    kind: str
-    result: str
+    kind: Annotated[str, KINDS]
+    result: Annotated[str, RESULTS]
     evidence: str
-    confidence: float
+    confidence: Annotated[float, (0, 1)]
     evaluator: str
-    cents: float = 0.0
-    milliseconds: int = 0
+    cents: Annotated[float, (0, 1e12)] = 0.0
+    milliseconds: Annotated[int, (0, 1e12)] = 0
 
 
 class Rule(NamedTuple):

@@ -7,14 +7,12 @@ Fail?", arXiv:2503.13657, figure 1.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import Unreadable
-from clawmem.model.language.dates import moment_of
-from clawmem.model.records.keyed_entries import EntryForm, KeyedEntry, keyed_entries
-from clawmem.model.records.parsing import Yaml, json_lines
+from clawmem.model.forms import FilledText, TimeText, WrongValue, no_other_keys, read_record
+from clawmem.model.records.keyed_entries import keyed_records
+from clawmem.model.records.parsing import Yaml, read_log
 
 MODES_PATH = "governance/failures.yaml"
 LOG_PATH = "governance/failures.jsonl"
@@ -35,20 +33,18 @@ MAST = {
     "FM-3.2": "No or incomplete verification", "FM-3.3": "Incorrect verification",
 }  # fmt: skip
 
-_FORM = EntryForm(("about", "signs", "actions", "guardrail", "mast"), "failure mode", "signs and actions")
-_TEXTS = ("id", "timestamp", "mode", "agent", "session", "workflow", "project", "task", "note", "proposal")
 
-
+@no_other_keys
 class FailureMode(NamedTuple):
     """A mode: what it is, its signs, the recovery actions in order, the rule that is proposed as a guardrail where it
     repeats, and the codes of MAST. A value that the vault's file leaves out is None or empty."""
 
     id: str
-    about: str | None = None
-    signs: tuple[str, ...] = ()
-    actions: tuple[str, ...] = ()
-    guardrail: str | None = None
-    mast: tuple[str, ...] = ()
+    about: FilledText | None = None
+    signs: tuple[FilledText, ...] = ()
+    actions: tuple[FilledText, ...] = ()
+    guardrail: FilledText | None = None
+    mast: tuple[Annotated[str, tuple(MAST)], ...] = ()
 
 
 class FailureRecord(NamedTuple):
@@ -56,7 +52,7 @@ class FailureRecord(NamedTuple):
     proposal that it filed."""
 
     id: str
-    timestamp: str
+    timestamp: TimeText
     mode: str
     agent: str | None = None
     session: str | None = None
@@ -69,27 +65,15 @@ class FailureRecord(NamedTuple):
 
 def parse_modes(data: bytes, path: str, yaml: Yaml) -> dict[str, FailureMode]:
     """Read the modes by id. Raise Unreadable, with the line and the key, if one has the wrong form."""
-    return {one.id: _mode(one) for one in keyed_entries(data, path, yaml, _FORM)}
+    return keyed_records(_mode, "failure mode", data, path, yaml)
 
 
-def _mode(entry: KeyedEntry) -> FailureMode:
-    name, held = entry.id, entry.held
-    for key in ("about", "guardrail"):
-        if not isinstance(held.get(key), str | None) or held.get(key) == "":
-            raise entry.wrong(key, "is not text")
-    lists = {}
-    for key in ("signs", "actions", "mast"):
-        words = held.get(key) or []
-        if not isinstance(words, list) or not all(isinstance(one, str) and one.strip() for one in words):
-            raise entry.wrong(key, "is not a list of texts")
-        lists[key] = tuple(words)
+def _mode(name: str, entry: Any) -> FailureMode:
+    mode = read_record(FailureMode, entry, id=name)
     for key in ("signs", "actions"):
-        if name not in BUILT_IN and not lists[key]:
-            raise entry.wrong(key, "is missing or empty")
-    for code in lists["mast"]:
-        if code not in MAST:
-            raise entry.wrong("mast", f"contains '{code}', which is no code of MAST; they are FM-1.1 to FM-3.3")
-    return FailureMode(name, held.get("about"), lists["signs"], lists["actions"], held.get("guardrail"), lists["mast"])
+        if name not in BUILT_IN and not getattr(mode, key):
+            raise WrongValue("is missing or empty", key)
+    return mode
 
 
 def with_own(built_in: Mapping[str, FailureMode], own: Mapping[str, FailureMode]) -> dict[str, FailureMode]:
@@ -109,30 +93,5 @@ def guardrail_rule(mode: FailureMode) -> str:
 
 
 def parse_failures(data: bytes, path: str, yaml: Yaml) -> tuple[FailureRecord, ...]:
-    """Read the log of failures. Raise Unreadable, with the line, if one has no id, no mode or no time."""
-    found = []
-    lines = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
-    for number, record in zip(lines, json_lines(data, path, yaml), strict=True):
-        if not isinstance(record, Mapping):
-            raise Unreadable(path, number, "it is not a JSON object")
-        for key in _TEXTS:
-            if not isinstance(record.get(key), str if key in ("id", "timestamp", "mode") else str | None):
-                raise Unreadable(path, number, f"the key '{key}' is missing or not text")
-        try:
-            moment_of(record["timestamp"])
-        except ValueError:
-            raise Unreadable(path, number, f"the key 'timestamp' is no time: {record['timestamp']}") from None
-        values: dict[str, Any] = {key: record.get(key) for key in _TEXTS}
-        found.append(FailureRecord(**values))
-    return tuple(found)
-
-
-def render_failures(records: Iterable[FailureRecord]) -> bytes:
-    """Return the log, one failure a line."""
-    return b"".join(failure_line(one) for one in records)
-
-
-def failure_line(one: FailureRecord) -> bytes:
-    """Return one line of the log."""
-    held = {key: value for key, value in one._asdict().items() if value is not None}
-    return (json.dumps(held, ensure_ascii=False) + "\n").encode()
+    """Read the log of failures. Raise Unreadable, with the line and the key."""
+    return read_log(FailureRecord, data, path, yaml)

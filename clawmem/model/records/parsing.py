@@ -5,18 +5,20 @@ Each raises Unreadable or ConflictMarkers with the line where the file cannot be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
+from clawmem.model.forms import read_in_file
 from clawmem.model.records.bounds import LEDGER_LINE_BYTES
 from clawmem.model.records.event import Event, parse_events
 from clawmem.model.records.strict_json import read_json
 
 Yaml = Callable[[str, str], Any]
+_Record = TypeVar("_Record")
 
 
 def text(data: bytes, path: str, yaml: Yaml) -> str:
@@ -68,13 +70,22 @@ def json_object(data: bytes, path: str, yaml: Yaml) -> dict[str, Any]:
 
 def json_lines(data: bytes, path: str, yaml: Yaml) -> Sequence[Any]:
     """A JSON value on each line."""
-    found = []
-    for number, line in enumerate(text(data, path, yaml).split("\n"), 1):
+    return [value for _, value in _numbered_lines(text(data, path, yaml), path)]
+
+
+def read_log(kind: Callable[..., _Record], data: bytes, path: str, yaml: Yaml) -> tuple[_Record, ...]:
+    """Records of a class, a JSON object on each line. Raise Unreadable, with the line and the key."""
+    lines = _numbered_lines(text(data, path, yaml), path)
+    return tuple(read_in_file(kind, value, path, number) for number, value in lines)
+
+
+def _numbered_lines(lines: str, path: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(lines.split("\n"), 1):
         try:
-            found += [read_json(line, LEDGER_LINE_BYTES)] if line.strip() else []
+            if line.strip():
+                yield number, read_json(line, LEDGER_LINE_BYTES)
         except ValueError as problem:
             raise Unreadable(path, number, f"it is not valid JSON ({problem})") from None
-    return found
 
 
 def yaml_value(data: bytes, path: str, yaml: Yaml) -> Any:

@@ -4,33 +4,69 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.model.forms import ONE_OR_MORE, Before, FilledText, WrongValue, no_other_keys, read_record, wrong
 from clawmem.model.records.allowed_command import words_of
-from clawmem.model.records.keyed_entries import EntryForm, KeyedEntry, keyed_entries
+from clawmem.model.records.keyed_entries import keyed_records
 from clawmem.model.records.parsing import Yaml
 from clawmem.model.safety.user_patterns import bounded_pattern
 
 PRINCIPLES_PATH = "governance/principles.yaml"
 LONGEST_EXAMPLE = 200
 _MOST_DEEP = 3
-_FORM = EntryForm(("rule", "reason", "paths", "check", "good", "bad"), "principle", "rules")
+_CHECK = "{regex: PATTERN} or {command: COMMAND}"
 
 
-class Principle(NamedTuple):
-    """A rule: what it says and why, the files it is about (globs; one that begins with `!` takes files out), and its
-    check: the pattern that no line of them may match, or a command that must exit with 0. `good` and `bad` are lines
-    that keep it and break it; a rule with a command may do without them."""
+class RuleCheck(NamedTuple):
+    """The check of a rule: the pattern that no line may match, or a command that must exit with 0."""
 
-    id: str
-    rule: str
-    reason: str
-    paths: tuple[str, ...]
     pattern: re.Pattern[str] | None
     command: str | None = None
-    good: tuple[str, ...] = ()
-    bad: tuple[str, ...] = ()
+
+
+def _check(value: Any) -> RuleCheck:
+    kind, text = next(iter(value.items())) if isinstance(value, Mapping) and len(value) == 1 else (None, None)
+    if kind not in ("regex", "command") or not isinstance(text, str) or not text.strip():
+        raise wrong(_CHECK, value)
+    try:
+        if kind == "regex":
+            return RuleCheck(bounded_pattern(text))
+        words_of(text)
+        return RuleCheck(None, text)
+    except InvalidInput as problem:
+        raise WrongValue(f"cannot be used: {problem.message.rstrip('.')}") from None
+
+
+def _globs(globs: tuple[str, ...]) -> tuple[str, ...]:
+    if not globs or any(glob.split("/").count("**") > _MOST_DEEP for glob in globs):
+        raise WrongValue(f"has a glob with more than {_MOST_DEEP} of **" if globs else "is an empty list")
+    return globs
+
+
+@no_other_keys
+class Principle(NamedTuple):
+    """A rule: what it says and why, the files it is about (globs; one that begins with `!` takes files out), and its
+    check. `good` and `bad` are lines that keep it and break it; a rule with a command may do without them."""
+
+    id: str
+    rule: FilledText
+    reason: FilledText
+    check: Annotated[RuleCheck, Before(_check, _CHECK)]
+    paths: Annotated[tuple[FilledText, ...], ONE_OR_MORE, _globs] = ("**",)
+    good: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
+    bad: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
+
+    @property
+    def pattern(self) -> re.Pattern[str] | None:
+        """Return the pattern that no line may match, or None."""
+        return self.check.pattern
+
+    @property
+    def command(self) -> str | None:
+        """Return the command that must exit with 0, or None."""
+        return self.check.command
 
     def breaks(self, line: str) -> tuple[int, int] | None:
         """Return where a line matches the pattern, as a half-open range of characters, or None."""
@@ -41,53 +77,22 @@ class Principle(NamedTuple):
 def parse_principles(data: bytes, path: str, yaml: Yaml) -> tuple[Principle, ...]:
     """Read the principles in file order. Raise Unreadable, with the line and the key, if one has the wrong form, or if
     an example does not prove its rule: the good ones must pass the check, and the bad ones fail it."""
-    return tuple(_principle(one) for one in keyed_entries(data, path, yaml, _FORM))
+    return tuple(keyed_records(_principle, "principle", data, path, yaml).values())
 
 
-def _principle(entry: KeyedEntry) -> Principle:
-    name, held = entry.id, entry.held
-    for key in ("rule", "reason"):
-        if not isinstance(held.get(key), str) or not held[key].strip():
-            raise entry.wrong(key, "is missing or not text")
-    pattern, command = _check(entry)
-    lists = {}
-    for key in ("paths", "good", "bad"):
-        words = [held[key]] if isinstance(held.get(key), str) else held.get(key)
-        if words is None and (key == "paths" or command is not None):
-            words = ["**"] if key == "paths" else []
-        if not isinstance(words, list) or not all(isinstance(one, str) and one for one in words):
-            raise entry.wrong(key, "is missing, or no list of texts")
-        if not words and (key == "paths" or command is None):
-            raise entry.wrong(key, "is missing, or no list of texts")
-        if key == "paths" and any(one.split("/").count("**") > _MOST_DEEP for one in words):
-            raise entry.wrong(key, f"has a glob with more than {_MOST_DEEP} of **")
-        lists[key] = tuple(words)
-    found = Principle(name, held["rule"].strip(), held["reason"].strip(), pattern=pattern, command=command, **lists)
-    if pattern is None:
-        return found
+def _principle(name: str, entry: Any) -> Principle:
+    principle = read_record(Principle, entry, id=name)
     for key, should in (("good", False), ("bad", True)):
-        for example in lists[key]:
+        examples = getattr(principle, key)
+        if not examples and principle.command is None:
+            raise WrongValue("is missing; it must be a list", key)
+        for example in examples if principle.pattern else ():
             if len(example) > LONGEST_EXAMPLE:
-                raise entry.wrong(key, f"is longer than {LONGEST_EXAMPLE} characters")
-            if any(found.breaks(line) for line in example.splitlines()) != should:
+                raise WrongValue(f"is longer than {LONGEST_EXAMPLE} characters", key)
+            if any(principle.breaks(line) for line in example.splitlines()) != should:
                 said = "passes the check, but it should fail" if should else "fails the check, but it should pass"
-                raise entry.wrong(key, f"{said}: {example.strip()}")
-    return found
-
-
-def _check(entry: KeyedEntry) -> tuple[re.Pattern[str] | None, str | None]:
-    """Return the pattern or the command of a check."""
-    held = entry.held.get("check")
-    kind, value = next(iter(held.items())) if isinstance(held, Mapping) and len(held) == 1 else (None, None)
-    if kind not in ("regex", "command") or not isinstance(value, str) or not value.strip():
-        raise entry.wrong("check", "is missing or wrong; it is {regex: PATTERN} or {command: COMMAND}")
-    try:
-        if kind == "regex":
-            return bounded_pattern(value), None
-        words_of(value)
-        return None, value
-    except InvalidInput as problem:
-        raise entry.wrong("check", f"cannot be used: {problem.message.rstrip('.')}") from None
+                raise WrongValue(f"{said}: {example.strip()}", key)
+    return principle
 
 
 class PathMatcher:

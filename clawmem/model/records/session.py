@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
-from clawmem.errors import InvalidInput, Unreadable
+from clawmem.errors import InvalidInput
 from clawmem.model.facts.reach import canonical_project
+from clawmem.model.forms import FilledText, read_in_file, to_record
 from clawmem.model.language.dates import moment_of
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.parsing import Yaml, json_object
@@ -27,11 +28,6 @@ DEFAULT_AGENT = "main"
 COLLISION = "collision"
 """The kind of an entry in a session's journal that says that it met a claim of another one."""
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
-_TEXTS = (
-    "id agent state started last_seen ended workflow project task stage summary".split()
-)  # `state` is checked further
-_Entry = TypeVar("_Entry")
-_WORDS = ("served", "learned", "proposals", "warnings")
 
 
 class SessionNote(NamedTuple):
@@ -59,14 +55,14 @@ class SessionRecord(NamedTuple):
     they were handed in. `outcomes` says of served facts what they were worth. `collisions` are the claims of others
     that it met."""
 
-    id: str
+    id: FilledText
     agent: str = ""
-    state: str = OPEN
+    state: Annotated[str, STATES] = OPEN
     started: str = ""
     last_seen: str = ""
     ended: str | None = None
     workflow: str | None = None
-    project: str | None = None
+    project: Annotated[str, canonical_project] | None = None
     task: str | None = None
     stage: str | None = None
     served: tuple[str, ...] = ()
@@ -95,65 +91,13 @@ def check_session_id(text: str) -> str:
 
 
 def parse_session(data: bytes, path: str, yaml: Yaml) -> SessionRecord:
-    """Read a session record; raises Unreadable where it is no JSON object, has no `id`, or a key has a wrong type."""
-    record = json_object(data, path, yaml)
-    if not isinstance(record.get("id"), str) or not record["id"]:
-        raise Unreadable(path, None, "the key 'id' is missing or not text")
-    try:
-        return _session(record)
-    except InvalidInput as problem:
-        raise Unreadable(path, None, problem.message) from None
-
-
-def _session(record: Mapping[str, Any]) -> SessionRecord:
-    given = {key: value for key, value in record.items() if key in SessionRecord._fields and value is not None}
-    for key in _TEXTS:
-        if not isinstance(given.get(key, ""), str):
-            raise InvalidInput(f"the key '{key}' is not text")
-    if given.get("state", OPEN) not in STATES:
-        raise InvalidInput(f"the key 'state' is not one of {', '.join(STATES)}")
-    for key in _WORDS:
-        words = given.get(key, [])
-        if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
-            raise InvalidInput(f"the key '{key}' is not a list of texts")
-        given[key] = tuple(words)
-    if "project" in given:
-        given["project"] = canonical_project(given["project"])
-    for key in ("reflection", "outcomes"):
-        if not isinstance(given.get(key, {}), Mapping):
-            raise InvalidInput(f"the key '{key}' is not an object")
-    checkpoints = given.get("checkpoints", [])
-    if not isinstance(checkpoints, list) or not all(isinstance(one, Mapping) for one in checkpoints):
-        raise InvalidInput("the key 'checkpoints' is not a list of objects")
-    given["checkpoints"] = tuple(checkpoints)
-    given["notes"] = tuple(_entry(SessionNote, one, "notes") for one in _list(given, "notes"))
-    given["collisions"] = tuple(_entry(SessionCollision, one, "collisions") for one in _list(given, "collisions"))
-    given["extra"] = {key: value for key, value in record.items() if key not in SessionRecord._fields}
-    return SessionRecord(**given)
-
-
-def _list(given: Mapping[str, Any], key: str) -> list[Any]:
-    value = given.get(key, [])
-    if not isinstance(value, list):
-        raise InvalidInput(f"the key '{key}' is not a list")
-    return value
-
-
-def _entry(kind: Callable[..., _Entry], held: Any, key: str) -> _Entry:
-    names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
-    if not isinstance(held, Mapping) or not all(isinstance(held.get(name), str) for name in names):
-        said = ", ".join(f"'{name}'" for name in names[:-1]) + f" and '{names[-1]}'"
-        raise InvalidInput(f"the key '{key}' is not a list of objects with {said}")
-    return kind(*(held[name] for name in names))
+    """Read a session record. Raise Unreadable, naming the key, where a value has a wrong form."""
+    return read_in_file(SessionRecord, json_object(data, path, yaml), path)
 
 
 def session_to_mapping(record: SessionRecord) -> dict[str, Any]:
     """Return the record as a JSON object, without keys that have no value."""
-    held: dict[str, Any] = record._asdict()
-    held |= {key: [one._asdict() for one in held[key]] for key in ("notes", "collisions")}
-    extra = held.pop("extra")
-    given = {key: list(value) if isinstance(value, tuple) else value for key, value in held.items()}
-    return {**{key: value for key, value in given.items() if value not in (None, "", [], {})}, **extra}
+    return to_record(record, (None, "", (), {}))
 
 
 def render_session(record: SessionRecord) -> bytes:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.reach import SCOPES
+from clawmem.model.forms import ONE_OR_MORE, FilledText, read_in_file, short_for
 from clawmem.model.records.parsing import Yaml, yaml_value
 
 FOLDER = "workflows"
@@ -20,29 +21,35 @@ STATES = ("open", "working", "review", "done", "rejected")
 class Stage(NamedTuple):
     """A stage of a workflow, with what it takes and what it must hand in."""
 
-    name: str
-    takes: tuple[str, ...] = ()
-    hands_in: tuple[str, ...] = ()
+    name: FilledText
+    takes: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
+    hands_in: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
     role: str | None = None
+
+
+class Adapter(NamedTuple):
+    """An executable that asks a foreign system, and the input with which it is tried."""
+
+    run: str
+    recorded: Mapping[str, Any] | None = None
 
 
 class Workflow(NamedTuple):
     """A workflow. `scopes` is its scope chain, narrow to broad; `states` says what each state of a task means;
-    `adapters` maps a name to an executable, and `recorded` to the input with which it is tried; `unknown` are keys that
-    this version does not know. `conflicts` is the strategy for facts of the workflow that contradict each other."""
+    `extra` are keys that this version does not know. `conflicts` is the strategy for facts of the workflow that
+    contradict each other."""
 
     id: str
     title: str = ""
     about: str = ""
-    scopes: tuple[str, ...] = SCOPES
+    scopes: Annotated[tuple[Annotated[str, SCOPES], ...], ONE_OR_MORE, lambda scopes: scopes or SCOPES] = SCOPES
     roles: Mapping[str, str] = {}
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[Annotated[Stage, short_for("name")], ...] = ()
     states: Mapping[str, str] = {}
-    adapters: Mapping[str, str] = {}
-    failure_modes: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    recorded: Mapping[str, Mapping[str, Any]] = {}
-    conflicts: str | None = None
+    adapters: Mapping[str, Annotated[Adapter, short_for("run")]] = {}
+    failure_modes: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
+    conflicts: Annotated[str, STRATEGIES] | None = None
+    extra: Mapping[str, Any] = {}
 
     def stage(self, name: str) -> Stage:
         """Return a stage by name. Raise InvalidInput if the workflow has no such stage."""
@@ -67,33 +74,18 @@ def workflow_path(workflow: str) -> str:
 
 def parse_workflow(data: bytes, path: str, yaml: Yaml) -> Workflow:
     """Read a workflow. Raise Unreadable if it is no YAML mapping, or a key has the wrong type."""
-    held = yaml_value(data, path, yaml)
+    record = yaml_value(data, path, yaml)
     name = path.rpartition("/")[2].removesuffix(".yaml")
-    return workflow_from_mapping(name, {} if held is None else held, path)
+    return workflow_from_mapping(name, {} if record is None else record, path)
 
 
-def workflow_from_mapping(name: str, held: Any, path: str) -> Workflow:
+def workflow_from_mapping(name: str, record: Any, path: str) -> Workflow:
     """Return a workflow from plain values. Raise Unreadable, naming the key, if one has the wrong type."""
     try:
         check_workflow(name)
-        if not isinstance(held, Mapping):
-            raise InvalidInput("it contains no keys and values")
-        return Workflow(
-            name,
-            _text(held, "title"),
-            _text(held, "about"),
-            _scopes(held),
-            _texts_by_name(held, "roles"),
-            tuple(_stage(one, at) for at, one in enumerate(_list(held, "stages"))),
-            _texts_by_name(held, "states"),
-            {name: run for name, (run, _) in _adapters(held).items()},
-            tuple(_words(held, "failure_modes", "failure_modes")),
-            tuple(str(key) for key in held if key not in _KEYS),
-            {name: given for name, (_, given) in _adapters(held).items() if given is not None},
-            _strategy(held),
-        )
     except InvalidInput as problem:
         raise Unreadable(path, None, problem.message.rstrip(".")) from None
+    return read_in_file(Workflow, record, path, id=name)
 
 
 def missing_in(workflow: Workflow) -> Iterator[str]:
@@ -101,7 +93,7 @@ def missing_in(workflow: Workflow) -> Iterator[str]:
     for key in ("title", "about", "roles", "stages", "states"):
         if not getattr(workflow, key):
             yield f"'{key}' is missing."
-    for key in workflow.unknown:
+    for key in workflow.extra:
         yield f"'{key}' is not a key of a workflow; the keys are {', '.join(_KEYS)}."
     for state in workflow.states:
         if state not in STATES:
@@ -120,78 +112,3 @@ def missing_in(workflow: Workflow) -> Iterator[str]:
     names = [stage.name for stage in workflow.stages]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"There are {names.count(name)} stages with the name '{name}'."
-
-
-def _scopes(held: Mapping[str, Any]) -> tuple[str, ...]:
-    words = _words(held, "scopes", "scopes")
-    for word in words:
-        if word not in SCOPES:
-            raise InvalidInput(f"the key 'scopes' contains '{word}'; the scopes are {', '.join(SCOPES)}")
-    return tuple(words) or SCOPES
-
-
-def _strategy(held: Mapping[str, Any]) -> str | None:
-    given = held.get("conflicts")
-    if given is not None and given not in STRATEGIES:
-        raise InvalidInput(f"'conflicts' is '{str(given)[:40]}', but must be one of {', '.join(STRATEGIES)}")
-    return given
-
-
-def _stage(held: Any, at: int) -> Stage:
-    place = f"stages[{at}]"
-    if isinstance(held, str):
-        return Stage(held)
-    if not isinstance(held, Mapping) or not isinstance(held.get("name"), str) or not held["name"]:
-        raise InvalidInput(f"the key '{place}.name' is missing or not text")
-    takes, hands_in = (_words(held, key, f"{place}.{key}") for key in ("takes", "hands_in"))
-    return Stage(held["name"], tuple(takes), tuple(hands_in), _text(held, "role", place) or None)
-
-
-def _text(held: Mapping[str, Any], key: str, place: str = "") -> str:
-    value = held.get(key)
-    if value is not None and not isinstance(value, str):
-        raise InvalidInput(f"the key '{place}{'.' if place else ''}{key}' is not text")
-    return value or ""
-
-
-def _list(held: Mapping[str, Any], key: str) -> list[Any]:
-    value = held.get(key)
-    if value is not None and not isinstance(value, list):
-        raise InvalidInput(f"the key '{key}' is not a list")
-    return value or []
-
-
-def _words(held: Mapping[str, Any], key: str, place: str) -> list[str]:
-    value = held.get(key)
-    words = [value] if isinstance(value, str) else value or []
-    if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
-        raise InvalidInput(f"the key '{place}' is not a list of texts")
-    return words
-
-
-def _adapters(held: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any] | None]]:
-    """Return the executable of each adapter and its recorded input. An adapter is an executable, or a mapping of `run`
-    and `recorded`."""
-    value = held.get("adapters")
-    if value is not None and not isinstance(value, Mapping):
-        raise InvalidInput("the key 'adapters' does not map names to executables")
-    found = {}
-    for name, one in (value or {}).items():
-        run, given = (
-            (one, None)
-            if isinstance(one, str)
-            else (one.get("run"), one.get("recorded"))
-            if (isinstance(one, Mapping))
-            else (None, None)
-        )
-        if not isinstance(run, str) or not (given is None or isinstance(given, Mapping)):
-            raise InvalidInput(f"the key 'adapters.{name}' is no executable, and no mapping of run and recorded")
-        found[str(name)] = (run, given)
-    return found
-
-
-def _texts_by_name(held: Mapping[str, Any], key: str) -> dict[str, str]:
-    value = held.get(key)
-    if value is not None and not (isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values())):
-        raise InvalidInput(f"the key '{key}' does not map names to texts")
-    return {str(name): text for name, text in (value or {}).items()}

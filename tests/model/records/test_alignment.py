@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import Unreadable
+from clawmem.model.forms import render_lines
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.records.alignment import (
     AlignmentEntry,
     agreement_of,
     compared,
     parse_alignment,
-    render_alignment,
     report_of,
 )
 from clawmem.model.records.criterion import CriterionResult, verdict_of
-from clawmem.model.records.evaluation import Evaluation, parse_evaluations, render_evaluations
+from clawmem.model.records.evaluation import Evaluation, parse_evaluations
 from clawmem.vault.strict_yaml import parse_yaml
 
 # One letter a criterion: c command, r rule, j judged; then + met, - refuted, ? undecided. Then what the person said.
@@ -68,7 +68,7 @@ def test_the_report_of_twenty_decisions_is_right_to_the_digit() -> None:
 
 
 def test_two_machines_append_to_the_log() -> None:
-    lines = [render_alignment([one]) for one in _entries()]
+    lines = [render_lines([one]) for one in _entries()]
     base = b"".join(lines[:3])
     merged = merge_file("governance/alignment.jsonl", base, base + lines[3] + lines[4], base + lines[5])
     assert merged.content is not None
@@ -77,23 +77,23 @@ def test_two_machines_append_to_the_log() -> None:
 
 def test_the_logs_can_be_read_again() -> None:
     entries = [one._replace(extra={"note": "kept"}) for one in _entries()]
-    assert parse_alignment(render_alignment(entries), "a", parse_yaml) == tuple(entries)
+    assert parse_alignment(render_lines(entries), "a", parse_yaml) == tuple(entries)
     evaluations = [_evaluation(number, *one[:2]) for number, one in enumerate(HISTORY)]
-    assert parse_evaluations(render_evaluations(evaluations), "e", parse_yaml) == tuple(evaluations)
+    assert parse_evaluations(render_lines(evaluations), "e", parse_yaml) == tuple(evaluations)
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (('"ruling": "pass"', '"ruling": "maybe"'), ":2 .*'ruling' is 'maybe'"),
+        (('"ruling": "pass"', '"ruling": "maybe"'), ":2 .*'ruling' must be one of pass, reject, but is 'maybe'"),
         (('"outcome": "agreed"', '"outcome": 3'), ":2 .*'outcome'"),
-        (('"kinds": {', '"kinds": {"judged": "so so", '), ":2 .*'judged' is 'so so'"),
+        (('"kinds": {', '"kinds": {"judged": "so so", '), ":2 .*'kinds.judged' must be .* but is 'so so'"),
         (('"task": "t1", ', ""), ":2 .*'task'"),
         (("{", "["), ":2 "),
     ],
 )
 def test_a_wrong_line_is_named(change: tuple[str, str], words: str) -> None:
-    first, second, *_ = render_alignment(_entries()).decode().splitlines()
+    first, second, *_ = render_lines(_entries()).decode().splitlines()
     text = f"{first}\n{second.replace(*change, 1)}\n"
     with pytest.raises(Unreadable, match=words):
         parse_alignment(text.encode(), "governance/alignment.jsonl", parse_yaml)

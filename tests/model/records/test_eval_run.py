@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import Unreadable
+from clawmem.model.forms import render_lines
 from clawmem.model.records.eval_run import (
     FAILED,
     PASSED,
@@ -14,7 +15,6 @@ from clawmem.model.records.eval_run import (
     changes_between,
     parse_eval_runs,
     regressions,
-    render_eval_runs,
 )
 from clawmem.vault.strict_yaml import parse_yaml
 
@@ -26,7 +26,7 @@ def run(*outcomes: str, name: str = "run_1") -> EvalRun:
 
 def test_runs_survive_being_written_and_read() -> None:
     runs = (run(PASSED, FAILED), run(UNJUDGED, name="run_2"))
-    assert parse_eval_runs(render_eval_runs(runs), "runs", parse_yaml) == runs
+    assert parse_eval_runs(render_lines(runs), "runs", parse_yaml) == runs
 
 
 def test_only_what_passed_before_and_does_not_now_is_a_regression() -> None:
@@ -46,12 +46,15 @@ def test_a_test_that_is_gone_or_new_is_a_change_and_no_regression() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("[]", "scores"),
+        ("[]", "must be an object"),
         ('{"id": "run_1", "scores": []}', "timestamp"),
-        ('{"id": "r", "timestamp": "t", "suite": "s", "version": "v", "checksum": "c", "scores": [{}]}', "outcome"),
+        (
+            '{"id": "r", "timestamp": "t", "suite": "s", "version": "v", "checksum": "c", "scores": [{}]}',
+            r"scores\[0\].test",
+        ),
     ],
 )
 def test_a_line_that_is_no_run_is_named(line: str, said: str) -> None:
     with pytest.raises(Unreadable, match=said) as caught:
-        parse_eval_runs(render_eval_runs([run(PASSED)]) + line.encode() + b"\n", "runs", parse_yaml)
+        parse_eval_runs(render_lines([run(PASSED)]) + line.encode() + b"\n", "runs", parse_yaml)
     assert caught.value.line == 2

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from clawmem.errors import Unreadable
 from clawmem.memory.failure_modes import built_in_modes
+from clawmem.model.forms import render_lines
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.records.failure import (
     BUILT_IN,
@@ -19,7 +20,6 @@ from clawmem.model.records.failure import (
     guardrail_rule,
     parse_failures,
     parse_modes,
-    render_failures,
     with_own,
 )
 from clawmem.vault.strict_yaml import parse_yaml
@@ -53,14 +53,14 @@ def test_the_file_of_a_vault_changes_some_keys_of_a_mode_and_adds_modes() -> Non
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("- loop\n", None, "does not map failure modes"),
-        ("loop: 3\n", 1, "the key 'loop' has no keys below it"),
+        ("- loop\n", None, "does not map each failure mode to its keys"),
+        ("loop: 3\n", 1, "the key 'loop' must be an object, but is 3"),
         ("Loop Two: {}\n", 1, "'Loop Two' is no id of a failure mode"),
         (MODE + "loop:\n  steps: [x]\n", 5, "the key 'loop.steps' is unknown; the keys are about, signs"),
         (MODE + "leak:\n  signs: [drops]\n", 4, "the key 'leak.actions' is missing or empty"),
-        (MODE + "loop:\n  about: x\n  signs: often\n", 6, "the key 'loop.signs' is not a list of texts"),
-        ("loop:\n  guardrail: [a]\n", 2, "the key 'loop.guardrail' is not text"),
-        ("loop:\n  mast: [FM-9.9]\n", 2, "contains 'FM-9.9', which is no code of MAST"),
+        (MODE + "loop:\n  about: x\n  signs: often\n", 6, "the key 'loop.signs' must be a list, but is 'often'"),
+        ("loop:\n  guardrail: [a]\n", 2, "the key 'loop.guardrail' must be text, but is a list"),
+        ("loop:\n  mast: [FM-9.9]\n", 2, "the key 'loop.mast[0]' must be one of FM-1.1, FM-1.2"),
         ("loop: [\n", 2, "not valid YAML"),
     ],
 )
@@ -74,9 +74,13 @@ def test_a_wrong_file_is_refused_with_its_line_and_key(text: str, line: int | No
     ("text", "line", "words"),
     [
         ('{"id": "fail_1", "timestamp": "2026-11-20T08:00:00Z", "mode": "loop"}\n\nnot json\n', 3, "not valid JSON"),
-        ("[]\n", 1, "not a JSON object"),
+        ("[]\n", 1, "it must be an object, but is a list"),
         ('{"id": "fail_1", "timestamp": "2026-11-20T08:00:00Z"}\n', 1, "the key 'mode' is missing"),
-        ('{"id": "fail_1", "timestamp": "soon", "mode": "loop"}\n', 1, "the key 'timestamp' is no time"),
+        (
+            '{"id": "fail_1", "timestamp": "soon", "mode": "loop"}\n',
+            1,
+            "the key 'timestamp' must be a time such as",
+        ),
         ('{"id": "fail_1", "timestamp": "2026-11-20T08:00:00Z", "mode": "loop", "note": 3}\n', 1, "the key 'note'"),
     ],
 )
@@ -100,7 +104,7 @@ RECORDS = st.builds(
 def test_merging_keeps_each_failure_of_both_sides_once(
     base: list[FailureRecord], ours: list[FailureRecord], theirs: list[FailureRecord]
 ) -> None:
-    before, one, other = render_failures(base), render_failures([*base, *ours]), render_failures([*base, *theirs])
+    before, one, other = render_lines(base), render_lines([*base, *ours]), render_lines([*base, *theirs])
     done = merge_file(LOG_PATH, before, one, other)
     assert merge_file(LOG_PATH, before, other, one) == done
     assert not done.conflicts
@@ -110,4 +114,4 @@ def test_merging_keeps_each_failure_of_both_sides_once(
 
 @given(st.lists(RECORDS, max_size=5))
 def test_the_log_reads_back_as_it_was_written(records: list[FailureRecord]) -> None:
-    assert parse_failures(render_failures(records), LOG_PATH, parse_yaml) == tuple(records)
+    assert parse_failures(render_lines(records), LOG_PATH, parse_yaml) == tuple(records)

@@ -32,13 +32,17 @@ def test_a_command_needs_no_examples() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("- a\n", None, "does not map principles to their rules"),
+        ("- a\n", None, "does not map each principle to its keys"),
         ("No Tar: {}\n", 1, "the key 'No Tar' is no id"),
-        ("no-tar: yes please\n", 1, "the key 'no-tar' has no keys below it"),
+        ("no-tar: yes please\n", 1, "the key 'no-tar' must be an object, but is 'yes please'"),
         (HEAD + "  color: red\n", 4, "the key 'no-tar.color' is unknown"),
         ("no-tar:\n  rule: No tar.\n", 1, "the key 'no-tar.reason' is missing"),
-        (HEAD, 1, "the key 'no-tar.check' is missing or wrong"),
-        (HEAD + "  check: {regex: a, command: b}\n", 4, "the key 'no-tar.check' is missing or wrong"),
+        (HEAD, 1, "the key 'no-tar.check' is missing; it must be {regex: PATTERN} or"),
+        (
+            HEAD + "  check: {regex: a, command: b}\n",
+            4,
+            "the key 'no-tar.check' must be {regex: PATTERN} or",
+        ),
         (HEAD + "  check: {regex: '('}\n  good: a\n  bad: b\n", 4, "is not a regular expression"),
         (HEAD + "  check: {regex: '(a+)+b'}\n  good: a\n  bad: b\n", 4, "it repeats a repetition"),
         (HEAD + "  check: {command: 'make | sh'}\n", 4, "the key 'no-tar.check' cannot be used"),

@@ -14,8 +14,8 @@ from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.pages.guardrail_page import PAGE as GUARDRAILS
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
 from clawmem.model.records.entity import is_entity_name, name_of_path, summary_path, title_of
+from clawmem.model.records.keyed_entries import line_of_key
 from clawmem.model.records.layout import CATALOG, SETTINGS
-from clawmem.model.records.yaml_lines import line_of_key
 from clawmem.model.settings.settings import settings_from_mapping
 from clawmem.model.wiki.names import FOLDER as WIKI
 from clawmem.vault.edits.hand_edits import check_file
