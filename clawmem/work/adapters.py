@@ -135,8 +135,8 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
 
 
 def _tasks_of(vault: Vault, workflow: str, adapter: str) -> list[Task]:
-    mark = origin_of(workflow, adapter, "")
-    return [one for one in list_tasks(vault).tasks if (one.origin or "").startswith(mark)]
+    origin = origin_of(workflow, adapter, "")
+    return [task for task in list_tasks(vault).tasks if (task.origin or "").startswith(origin)]
 
 
 def ask_adapter(
@@ -150,10 +150,9 @@ def ask_adapter(
             f"The adapter {adapter} ({program.path}) is not allowed on this machine as it is now.",
             f"A person reads it, and then: `clawmem workflow allow {workflow.id} {adapter}`.",
         )
-    tried = workflow.adapters[adapter].recorded if adapter in workflow.adapters else None
+    tried = workflow.adapters[adapter].recorded
     if recorded and tried is None:
-        hint = f"Put it below adapters.{adapter}.recorded in the workflow."
-        raise InvalidInput(f"The adapter {adapter} has no recorded input.", hint)
+        raise InvalidInput(f"The adapter {adapter} has no recorded input.", f"Write it in adapters.{adapter}.recorded.")
     given, since = (tried or {}, None) if recorded else ({}, last_run(vault, workflow.id, adapter))
     request = adapter_request(workflow.id, adapter, given, since, closed)
     output = run_allowed(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
