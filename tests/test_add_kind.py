@@ -43,7 +43,7 @@ def test_two_source_files_add_a_kind(
     file = vault_root / path
     file.parent.mkdir(parents=True)
     file.write_bytes(unreadable)
-    assert f"{path} cannot be read: the key 'items' must be a list, but is 3" in run("remember", "The sky is blue.")
+    assert f"{path}:1 cannot be read: the key 'items' must be a list, but is 3" in run("remember", "The sky is blue.")
     assert f"error  {path}" in run("doctor") or path in run("doctor")
     # Without the row the package names the file, too, and does not commit it.
     assert f"left alone: {path} is not committed: clawmem knows no kind" in clawmem("remember", "Rain is wet.").err
