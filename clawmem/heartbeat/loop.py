@@ -15,6 +15,7 @@ from clawmem.heartbeat.steps import STEPS
 from clawmem.index.vectors.embed import needs_embedding
 from clawmem.learning.reconciling.candidate import KEPT
 from clawmem.llm.choice import Model
+from clawmem.memory.health.repair_facts import restore_left_alone
 from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.memory.permission import check_not_read_only
 from clawmem.model.language.dates import stamp
@@ -125,6 +126,10 @@ def _run_locked(
     with transaction(vault, caller.now, "heartbeat", caller=finder) as started:
         edits = started.adopt()
         notices = tuple(started.notices)
+    restored = restore_left_alone(vault, caller, edits)
+    edits = edits._replace(bad=tuple(one for one in edits.bad if one[0] not in restored.paths))
+    left = [f"left alone: {problem}" for path, problem in edits.bad]
+    notices = (*(one for one in notices if not one.startswith("left alone") or one in left), *restored.notices)
     run = run._replace(last=read_heartbeat_state(vault))
     if complete and _is_up_to_date(run):
         count_tokens(vault)  # a rebuilt index has no token counts

@@ -1,4 +1,5 @@
-"""Repair what is safe to repair, one commit for each thing. Unreadable files are never changed."""
+"""Repair what is safe to repair, one commit for each thing. Of unreadable files, only those of facts are changed: they
+are restored, and what was in them is kept."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from clawmem.memory.health.checks.problem import HealthProblem
 from clawmem.memory.health.checks.repository import remove_partial_files
 from clawmem.memory.health.checks.storage import BRANCH, GIT_INDEX, LINE_ENDS, LOST
 from clawmem.memory.health.checks.withdrawn import CHECK as WITHDRAWN
+from clawmem.memory.health.repair_facts import Restored, restore_unreadable
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.unite import merge_duplicate_ids
@@ -47,9 +49,10 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
             vault = Vault(vault.root, vault.git.environment, vault.disk)
         _repair_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
-            commits = (*_repair_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
+            restored = restore_unreadable(work) if any(one.check == "items" for one in wanted) else Restored()
+            commits = (*restored.commits, *_repair_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
             remove_partial_files(vault)
-            notices = work.notices
+            notices = (*work.notices, *restored.notices)
         if any(one.check == "index" for one in wanted):
             rebuild(vault).close()
     except ClawmemError as problem:

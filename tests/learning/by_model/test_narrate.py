@@ -216,7 +216,7 @@ def test_recall_and_context_answer_in_sentences_that_cite(clawmem: Command, vaul
         context = clawmem("context", "where does Jane live?", "--narrative")
     (fact,) = recalled["facts"]
     assert recalled["narrative"]["sentences"] == [{"text": "Jane lives in Bergen.", "facts": [fact["id"]]}]
-    assert recalled["context"]["token_count"] == recalled["llm_context"]["token_count"]
+    assert recalled["context"]["token_count"] >= recalled["llm_context"]["token_count"] > 0
     assert recalled["answer_facts"][0]["id"] == fact["id"]
     assert told.out == f"Jane lives in Bergen. [{fact['id']}]\n" == context.out
     with serving(answers("Jane lives in Bergen.", "fact_00000000")) as server:

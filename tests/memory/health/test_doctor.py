@@ -610,13 +610,17 @@ def test_fixes_are_one_commit_each_and_leave_nothing_behind(root: Path, check: C
     assert [one for one in again.problems if one.fixable] == []
 
 
-def test_a_missing_comma_is_left_to_a_person(root: Path, check: Callable[..., Diagnosis]) -> None:
+def test_with_a_missing_comma_the_last_readable_version_is_restored(
+    root: Path, check: Callable[..., Diagnosis]
+) -> None:
+    good = (root / ITEMS).read_bytes()
     broken = render_items([LIVES, TEA]).replace(b"},\n", b"}\n")
     put(root, ITEMS, broken)
     save(root)
     assert only(check(), "items").severity == ERROR
-    assert not check(fix=True).healthy
-    assert (root / ITEMS).read_bytes() == broken
+    assert check(fix=True).healthy
+    assert (root / ITEMS).read_bytes() == good
+    assert [path.read_bytes() for path in (root / ".git/clawmem/damaged").iterdir()] == [broken]
 
 
 @pytest.mark.parametrize(
@@ -639,13 +643,16 @@ def test_what_rewriting_would_lose_or_invent_is_left_to_a_person(
     assert (root / ITEMS).read_text() == content
 
 
-def test_fix_never_touches_a_file_that_does_not_parse(root: Path, check: Callable[..., Diagnosis]) -> None:
+def test_fix_restores_a_file_of_facts_before_the_pages_that_show_them(
+    root: Path, check: Callable[..., Diagnosis]
+) -> None:
     broken = "[\n{broken\n]\n"
+    good = (root / ITEMS).read_text()
     put(root, ITEMS, broken)
     put(root, SUMMARY, PAGE.partition("<!-- clawmem:begin")[0])
     found = check(fix=True)
-    assert (root / ITEMS).read_text() == broken
-    assert [one.check for one in found.problems if one.severity == ERROR] == ["items"]
+    assert (root / ITEMS).read_text() == good
+    assert [(one.check, one.fixed) for one in found.problems if one.severity == ERROR] == [("items", True)]
     assert [one.fixed for one in found.problems if one.check == "marks"] == [True]
 
 

@@ -66,7 +66,7 @@ def _record(line: str) -> dict[str, Any]:
 
 
 def _unreadable(path: str, line: int | None, why: str) -> HealthProblem:
-    return HealthProblem(ERROR, "items", path, line, f"The fact cannot be read: {why}.")
+    return HealthProblem(ERROR, "items", path, line, f"The fact cannot be read: {why}.", fixable=True)
 
 
 def _form_problems(path: str, data: bytes, facts: tuple[tuple[int, Fact], ...]) -> Iterator[HealthProblem]:
