@@ -36,10 +36,11 @@ _HARMLESS_STARTS = (
     "asst_", "file-", "req_", "cus_", "pi_", "price_",
     "sub_", "evt_", "cs_test_", "cs_live_",  # ids of what vendors keep
     "WebKitFormBoundary", "Part_", "boundary=",  # what parts mails and forms
+    "eyJhbGciOi",  # the first part of a JSON Web Token, which only names an algorithm
 )  # fmt: skip
 _HARMLESS_BEFORE = (
     "sha1", "sha256", "sha384", "sha512", "md5", "digest", "checksum", "fingerprint", "integrity", "etag", "hash",
-    "commit", "h1:", "base64,", "public key", "publickey", "public_key", "public-key",
+    "commit", "h1:", "base64,", "(public)", "public key", "publickey", "public_key", "public-key",
     "sitekey", "site key", "boundary",
     "=_", "pk.", "message-id", "spki", "x5t", "nonce",
     "serial=", "serial:", "serial number", "thumbprint", "modulus=", "keyid",
@@ -137,7 +138,12 @@ def could_be_password(value: str) -> bool:
     if not letters or not (digits or _SYMBOLS.intersection(value)):
         return False
     counted = lower.lstrip("0123456789").lstrip("-+")
-    return not lower.startswith(_TECHNICAL) and not (lower[0].isdigit() and counted.isalpha())
+    measure = (
+        lower[0].isdigit()
+        and counted.isalpha()
+        and value[-len(counted) :] in (counted, counted.upper(), counted.title())
+    )
+    return not lower.startswith(_TECHNICAL) and not measure
 
 
 def could_be_chosen(value: str) -> bool:

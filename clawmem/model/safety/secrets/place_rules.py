@@ -144,7 +144,7 @@ PLACES: dict[str, PlaceRule] = {
     "pin": PlaceRule(
         "pin|puk|暗証番号|пин-код|passcode| code",
         rf"(?:\b(?:{_CODES})\b|暗証番号|пин-код)(?:\s[^\n\d:=.;]{{1,40}}?)?{_SAYS}"
-        r"[\"'*]{0,3}(\d(?:[ -]?\d){3,9})(?![\d.,]?\d)",
+        r"[\"'*]{0,3}(\d(?:[ -]?\d){3,9})(?![\d.,]?\d)|\bpuk\s{1,2}(\d{8})(?!\d)",
         _DIGITS,
     ),
     "card-code": PlaceRule(
@@ -152,12 +152,12 @@ PLACES: dict[str, PlaceRule] = {
     ),
     "recovery-codes": PlaceRule(
         "recovery|backup|rescue|wiederherstellung",
-        rf"\b(?:recovery|backup|rescue|wiederherstellungs?)[ -]?(?:codes?|keys?|schlüssel)\b[^\n:.]{{0,40}}?{_SAYS}"
-        r"((?:[A-Za-z0-9]{4,12}(?:[- ][A-Za-z0-9]{4,12}){0,4}[\s,;*•-]{0,6}){1,40})",
+        rf"\b(?:recovery|backup|rescue|wiederherstellungs?)[ -]?(?:codes?|keys?|schlüssel)\b[^\n:.]{{0,40}}?"
+        rf"(?:{_SAYS}|\s)((?:[A-Za-z0-9]{{4,12}}(?:[- ][A-Za-z0-9]{{4,12}}){{0,4}}[\s,;*•-]{{0,6}}){{1,40}})",
         _DIGITS,
     ),
     "totp-seed": PlaceRule(
-        "2fa|totp|authenticator|otp",
+        "2fa|totp|authenticator|otp|setup key",
         r"\b(?:secret|2fa|totp|otp|authenticator|setup key|"
         r"key)\b[^\n]{0,40}?(?<![A-Za-z0-9])((?:[A-Z2-7]{4} ){3,15}[A-Z2-7]{4}|(?:[a-z2-7]{4} ){7,15}[a-z2-7]{4}|"
         r"(?-i:[A-Z2-7]{16,64}))(?![A-Za-z0-9])",
@@ -326,9 +326,15 @@ PLACES: dict[str, PlaceRule] = {
         rf"(?:{_RECOVERY})\w{{0,4}}(?:[^\n:=：\d]{{0,40}}?(?:\s{{0,2}}[:=：→]\s{{0,3}}|[はが은는이]\s?|"
         r"\s[—–-]\s)|\s{1,3})[\"'`*«「『]{0,2}((?:[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12}){0,6}[\s,、，;/•]{0,4}){1,40})",
     ),
+    "licence-key": PlaceRule(
+        "key|licen|serial|lizenz|schlüssel|clé|clave|chave|chiave",
+        r"(?<![\w-])((?-i:(?=[A-Z-]{0,28}\d)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}))(?![\w-])",
+        "-",
+    ),
     "seed-words": PlaceRule(
-        "phrase|seed|frase|mnemonic",
-        r"\b(?:seed|recovery|mnemonic|secret|phrases?|frases?|semilla|récupération|recuperación|recuperação|recupero|"
+        "phrase|seed|frase|mnemonic|words|palabras|palavras|wörter|parole|mots",
+        r"\b(?:(?:twelve|doce|doze|zwölf|douze|dodici|12|24) (?:words|palabras|palavras|wörter|parole|mots)|seed|"
+        r"recovery|mnemonic|secret|phrases?|frases?|semilla|récupération|recuperación|recuperação|recupero|"
         r"seed[ -]?phrase|wallet|wiederherstellungs|herstel)[ -]?(?:phrases?|words?|phrase|frase|secreta|"
         r"semilla)?\b[^\n:=]{0,40}?\s{0,2}[:=]\s{0,3}[\"'`*«“„ ]{0,3}((?:(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12}[\s,]{1,3})"
         r"{11,23}(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12})(?!\w)",

@@ -278,6 +278,8 @@ def _is_announced(word: str, before: str, after: str) -> bool:
     if _is_other(nouns[-1]):
         return False
     gap = clause[nouns[-1].end() :]
+    if "public" in gap.lower():
+        return False
     in_header = nouns[-1][0].lower().startswith("authoriz")
     # Most words of the length of a hash, and most UUIDs, are no credentials; nor are short words.
     follows = _compiled(_NEXT).search(gap) is not None

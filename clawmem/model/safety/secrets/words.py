@@ -10,7 +10,8 @@ from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_chosen, co
 # `password`, `the password for the NAS`, then how it is said, then the value and whether it ends the sentence.
 _SAID = (
     # The endings of languages that put the article, or a particle, behind the noun.
-    r"(?:et|en|n|nya|는|은)?(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|"
+    r"(?:et|en|n|nya|si|m|miz|는|은)?(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|"
+    r"till|til|på|i|voor|van|op|"
     r"pour|do|da|"
     r"della|dello|per)\b[^\n.:;=!?\"]{1,40}?)?"
     r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|heißt|es|era|est|était|c'est|c’est|è|"
@@ -18,7 +19,7 @@ _SAID = (
     r"([\"'`*“„«]{0,3})((?:[^\s\"'`*”“»]|\*(?=[^\s*])){3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
 )
 # `password correct-horse-battery`, `login jane password hunter22`.
-_BESIDE = r"(?:는|은|nya)?\s{1,3}([^\s\"'`,;:=]{6,200})"
+_BESIDE = r"(?:는|은|nya|si|m|miz)?\s{1,3}([^\s\"'`,;:=]{6,200})"
 # What gives a password some words after its name: `Kennwort fürs Archiv hab ich auf V gesetzt`, `mdp « V »`.
 _GIVES = re.compile(
     r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|"

@@ -54,6 +54,14 @@ TOLD = [
     ("hasło do routera: Wiewiorka#12", "Wiewiorka#12"),
     ("路由器的密码是 Panda_8832", "Panda_8832"),
     ("пароль от роутера: Berezka!774", "Berezka!774"),
+    ("lösenordet till larmet är Tranbär-6120", "Tranbär-6120"),
+    ("Kapının şifresi Zeytin!Dali48, not al", "Zeytin!Dali48"),
+    ("user 'vault' created, initial password: 7QWbnTrLkd (change it soon)", "7QWbnTrLkd"),
+    ("forge recovery codes 41ce9-0b77d, 9d2a1-c04f3, 5510e-ba2c8", "9d2a1-c04f3"),
+    ("the phone asked for the PUK 50718264 again", "50718264"),
+    ("the key of the office suite was KX4T2-9QVBN-M7LRD-W3HZP-C8FJG", "W3HZP"),
+    ("the setup key: JBSW Y3DP EHPK 3PXP KRSX G5BA ONSW G4TF, if the camera fails", "EHPK"),
+    ("Doce palabras: sierra candil gruta peine ladera musgo trueno faro rueca cobre nogal brisa", "candil"),
     # logins
     ("Login for the library: hanna.weiss@posteo.test / Marmelade!70", "Marmelade!70"),
     ("Der Zugang zur Telefonanlage ist noch admin und Holunder2207", "Holunder2207"),
@@ -252,6 +260,9 @@ HARMLESS = [
     "Write to mira@gmail.com / this that then when",
     "the recovery of parcel AB12-CD34-EF56-GH78 is slow",
     "the cache key is 3107qqwe5520rtzu8841",
+    "applicationServerKey (public): BKq7Wv2nTz0yXo5RfLmHd8sJcE1pGuA4bVtQ9kZiN3xYwD6rSgFhCjMlPoUeTaIyKbXnVqRw",
+    "every token begins with eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9, which names the algorithm",
+    "the password for the trial lasts 14days, then it asks again",
 ]
 
 
