@@ -110,6 +110,7 @@ STATEMENTS = [
     said("Dana decided on schema version 3.", "decided", "on schema version 3"),
     said("Dana climbs.", None, None),
     said("Dana likes it a lot.", "likes", None),
+    said("Dana likes cocoa instead of tea.", "likes", "cocoa", former="tea"),
 ]
 
 

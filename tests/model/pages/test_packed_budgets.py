@@ -56,6 +56,7 @@ LAST = Section(TIMELINE, fixed([fact(50, 9, TIMELINE), fact(4, 9, HOT_FACTS)]), 
 CASES: dict[str, tuple[Sequence[Section], OmittedHint, FramePart | None]] = {
     "a remark for each section": (SECTIONS, OmittedHint(), None),
     "one remark": (SECTIONS, JOINT, None),
+    "one remark until all fits": ((*SECTIONS[:2], SECTIONS[3]._replace(total=9)), JOINT, None),
     "one remark, and what is beside": ((RULES, *SECTIONS[:3], LAST), JOINT, remark("Aside", 7, "clawmem status")),
     "what is never cut, and what is last": ((RULES, *SECTIONS, LAST), OmittedHint(), None),
     "what has its room": ((*SECTIONS[:3], SECTIONS[4]._replace(assured=True)), OmittedHint(), None),

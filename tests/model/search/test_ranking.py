@@ -299,3 +299,17 @@ def test_fused_scores_are_weighted_parts_of_the_channels_that_found_something() 
     assert fused.order == [1, 2]
     assert fused.channels(2) == pytest.approx({"keyword": 0.5 / 1.1, "time": 0.1 / 1.1})
     assert fuse({}, EVENT_WEIGHTS).order == []
+
+
+def test_what_is_over_is_at_most_as_good_as_the_best_that_holds() -> None:
+    features = {name: RankingFeatures(name, "cold", over=name == "over") for name in ("over", "best", "worse")}
+    channels = {
+        "predicate": {"over": 4.0, "best": 4.0, "worse": 4.0},
+        "keyword": {"over": 40.0, "best": 5.0, "worse": 1.0},
+        "vector": {"over": 9.0},
+    }
+    free = rank(channels, {**features, "over": RankingFeatures("over", "cold")})
+    assert free[0].id == "over" and free[0].score == pytest.approx(1.0)
+    ranked = rank(channels, features)
+    assert [one.id for one in ranked] == ["best", "over", "worse"]
+    assert ranked[1].score == pytest.approx(ranked[0].score) and ranked[2].score < ranked[0].score
