@@ -53,7 +53,7 @@ def two_sides(vault: Vault) -> tuple[str, str, str]:
 
 def tree(vault: Vault, commit: str) -> dict[str, bytes]:
     names = vault.git.run("ls-tree", "-r", "-z", "--name-only", commit, "--", "daily").decode().split("\0")
-    return {name: vault.git.run("show", f"{commit}:{name}") for name in names if name}
+    return {name: vault.git.run("show", f"{commit}:{name}") for name in names if name.endswith(".md")}
 
 
 def merged(vault: Vault, ours: str, theirs: str, entries: Entries) -> str:
@@ -99,7 +99,7 @@ def test_the_branch_and_the_files_follow(vault: Vault, monkeypatch: pytest.Monke
         found = fast_forward(started, ours, made, "merge(vault): two machines", DROP_MERGE_REF)
         assert started.notices == []
     assert head(vault) == made
-    assert {path.name: path.read_bytes() for path in (vault.root / "daily").iterdir()} == {
+    assert {path.name: path.read_bytes() for path in (vault.root / "daily").glob("*.md")} == {
         "a.md": b"ours\n", "b.md": b"both\n", "new.md": b"new\n",
     }  # fmt: skip
     assert vault.git.run("status", "--porcelain").decode() == ""
@@ -147,8 +147,7 @@ def test_what_stops_it_changes_nothing(vault: Vault) -> None:
 
 def test_links_and_programs_of_a_person_follow_unless_they_were_changed(vault: Vault) -> None:
     base = commit(vault, {"tool.sh": b"#!/bin/sh\n", "gone.sh": b"old\n", "kept.sh": b"old\n"}, "base")
-    for name in ("tool.sh", "gone.sh", "kept.sh"):
-        (vault.root / name).chmod(0o755)
+    vault.git.run("update-index", "--chmod=+x", "tool.sh", "gone.sh", "kept.sh")
     (vault.root / "link").symlink_to("tool.sh")
     base = commit(vault, {}, "programs")
     vault.git.run("checkout", "-q", "-b", "theirs")

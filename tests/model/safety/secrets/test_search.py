@@ -25,23 +25,21 @@ def places(text: str, unnamed: bool = True) -> str:
 
 
 def rows() -> Iterator[str]:
-    for name, texts in (
-        ("find", [text for _, text in POSITIVES]),
-        ("places", [text for text, _ in GIVEN]),
-        ("words", [text for text, _ in TOLD]),
-    ):
-        for number, text in enumerate(texts):
-            forms = {
-                "": text,
-                "in JSON": json.dumps({"fact": text}),
-                "after another line": f"x = 1\n{text}\ny = 2",
-                "in the middle": f"Since May it is so: {text}, and nobody else knows.",
-            }
-            found = {form: places(whole) for form, whole in forms.items()}
-            found["only known shapes"] = places(text, unnamed=False)
-            known = find_known_secret(text)
-            found["known"] = known.rule if known else ""
-            yield f"{name} {number}: " + " | ".join(f"{form}: {place}".lstrip(": ") for form, place in found.items())
+    samples = [(rule, text) for rule, text in POSITIVES]
+    samples += [(f"places {number}", text) for number, (text, _) in enumerate(GIVEN)]
+    samples += [(f"words {text[:24]!r}", text) for text, _ in TOLD]
+    for name, text in samples:
+        forms = {
+            "": text,
+            "in JSON": json.dumps({"fact": text}),
+            "after another line": f"x = 1\n{text}\ny = 2",
+            "in the middle": f"Since May it is so: {text}, and nobody else knows.",
+        }
+        found = {form: places(whole) for form, whole in forms.items()}
+        found["only known shapes"] = places(text, unnamed=False)
+        known = find_known_secret(text)
+        found["known"] = known.rule if known else ""
+        yield f"{name}: " + " | ".join(f"{form}: {place}".lstrip(": ") for form, place in found.items())
 
 
 def test_the_rule_and_the_place_of_each_sample() -> None:
