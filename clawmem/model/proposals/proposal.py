@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import Any
+from datetime import date
+from typing import Annotated, Any
 
 from clawmem.model.facts.catalog import Predicate
 from clawmem.model.facts.fact import Fact
@@ -11,6 +12,7 @@ from clawmem.model.facts.ids import PROPOSAL_PREFIX, Entropy, new_id
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.kinds import KINDS as KINDS
+from clawmem.model.records.layout import is_owned
 
 OPEN, APPROVED, REJECTED = "open", "approved", "rejected"
 STATES = (OPEN, APPROVED, REJECTED)
@@ -23,6 +25,21 @@ PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
 # A decision in the name of a conflict strategy, which no person made.
 BY_STRATEGY = "strategy "
+
+
+def page_of_vault(page: str) -> str:
+    """Return the vault path of a page. Raise ValueError if it is none."""
+    if not is_owned(page) or not page.endswith(".md") or ".." in page.split("/"):
+        raise ValueError(f"must be a page of the vault, but is '{page}'")
+    return page
+
+
+def day(text: str) -> str:
+    """Return a day as `YYYY-MM-DD`. Raise ValueError if it is none."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"must be a day, but is '{text[:40]}'") from None
 
 
 class ProposalTarget(NamedTuple):
@@ -42,15 +59,15 @@ class CatalogEntry(NamedTuple):
 class PageLine(NamedTuple):
     """A line to append to a page of the vault."""
 
-    page: str
+    page: Annotated[str, page_of_vault]
     text: str
 
 
 class PromotionWorth(NamedTuple):
     """The day for which a fact is to be promoted, its score from 0 to 1, and the reasons."""
 
-    on: str
-    score: float
+    on: Annotated[str, day]
+    score: Annotated[float, (0, 1)]
     reasons: tuple[str, ...] = ()
 
 
@@ -79,12 +96,12 @@ class Proposal(NamedTuple):
     """
 
     id: str
-    kind: str
+    kind: Annotated[str, tuple(KINDS)]
     says: str
     why: str
     created: str
-    does: str
-    status: str = OPEN
+    does: Annotated[str, ACTIONS]
+    status: Annotated[str, STATES] = OPEN
     targets: tuple[ProposalTarget, ...] = ()
     fact: Fact | None = None
     entity: str | None = None

@@ -4,44 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping, catalog_to_mapping
 from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_conflict_markers
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
+from clawmem.model.forms import WrongValue, read_record, shown
 from clawmem.model.proposals.proposal import (
-    ACTIONS,
     ADD,
     END,
-    KINDS,
     LINE,
     MERGE,
     OPEN,
     PREDICATE,
     PROMOTE,
     RETRACT,
-    STATES,
     SUPERSEDE,
     CatalogEntry,
-    PageLine,
-    PromotionWorth,
     Proposal,
-    ProposalTarget,
     ReviewDecision,
     proposal_path,
 )
-from clawmem.model.records.layout import is_owned
 from clawmem.model.records.strict_json import read_json
 
 _WITH_FACT = frozenset((ADD, SUPERSEDE, MERGE, END))
 _WITH_TARGETS = frozenset((SUPERSEDE, MERGE, END, RETRACT))
 # A waiting fact lacks these keys; it gets them on approval.
 _GIVEN = ("id", "timestamp", "status", "access_count", "last_accessed", "superseded_by")
-_TEXTS = ("id", "kind", "status", "says", "why", "created", "does")
-_MAY_BE_TEXT = ("entity", "title", "source_event", "agent")
 
 
 def proposal_to_record(proposal: Proposal) -> dict[str, Any]:
@@ -107,25 +98,11 @@ def parse_proposal(data: bytes, path: str) -> Proposal:
 
 def proposal_from_record(record: Mapping[str, Any]) -> Proposal:
     """Read a proposal from a JSON object. Raise InvalidInput, naming the key, if a value is wrong."""
-    for key in _TEXTS:
-        if not isinstance(record.get(key), str):
-            raise InvalidInput(f"the key '{key}' is missing or not text")
-    for key in _MAY_BE_TEXT:
-        if not isinstance(record.get(key), str | None):
-            raise InvalidInput(f"the key '{key}' is not text")
-    for key, allowed in (("kind", KINDS), ("status", STATES), ("does", ACTIONS)):
-        if record[key] not in allowed:
-            raise InvalidInput(f"the key '{key}' is not one of {', '.join(allowed)}")
-    given = {key: value for key, value in record.items() if key in Proposal._fields}
-    given["targets"] = tuple(_target(one) for one in _list(record, "targets"))
-    given["fact"] = _fact(record)
-    given["entry"] = _entry(_mapping(record, "entry"))
-    given["line"] = _line(_mapping(record, "line"))
-    given["worth"] = _worth(_mapping(record, "worth"))
-    given["details"] = _mapping(record, "details")
-    given["decided"] = _ruling(_mapping(record, "decided"))
-    extra = {key: value for key, value in record.items() if key not in Proposal._fields}
-    return _complete(Proposal(**given)._replace(extra=extra))
+    proposal = read_record(Proposal, record, fact=None, entry=None)
+    for key, value in (("fact", record.get("fact")), ("entry", record.get("entry"))):
+        if not isinstance(value, Mapping | None):
+            raise WrongValue(f"must be an object, but is {shown(value)}", key)
+    return _complete(proposal._replace(fact=_fact(record), entry=_entry(record.get("entry"))))
 
 
 def _complete(proposal: Proposal) -> Proposal:
@@ -147,79 +124,19 @@ def _complete(proposal: Proposal) -> Proposal:
 
 
 def _fact(record: Mapping[str, Any]) -> Fact | None:
-    held = _mapping(record, "fact")
-    return fact_from_record({**held, "id": UNSET_ID, "timestamp": record["created"]}) if held else None
+    waiting = record.get("fact")
+    return fact_from_record({**waiting, "id": UNSET_ID, "timestamp": record["created"]}) if waiting else None
 
 
-def _target(held: Any) -> ProposalTarget:
-    if not isinstance(held, Mapping):
-        raise InvalidInput("the key 'targets' must list objects")
-    return ProposalTarget(_text(held, "id", "targets"), _text(held, "fact", "targets"))
-
-
-def _entry(held: Mapping[str, Any] | None) -> CatalogEntry | None:
-    if held is None:
+def _entry(entry: Mapping[str, Any] | None) -> CatalogEntry | None:
+    if entry is None:
         return None
-    name, description = _text(held, "name", "entry"), _text(held, "description", "entry")
-    catalog = catalog_from_mapping(
-        {name: {key: value for key, value in held.items() if key not in ("name", "description")}}
-    )
-    return CatalogEntry(catalog.predicates[name], description)
+    about = read_record(_EntryNames, entry)
+    catalog = catalog_from_mapping({about.name: about.extra})
+    return CatalogEntry(catalog.predicates[about.name], about.description)
 
 
-def _line(held: Mapping[str, Any] | None) -> PageLine | None:
-    if held is None:
-        return None
-    page, text = _text(held, "page", "line"), _text(held, "text", "line")
-    if not is_owned(page) or not page.endswith(".md") or ".." in page.split("/"):
-        raise InvalidInput(f"'{page}' is not a page of the vault")
-    return PageLine(page, text)
-
-
-def _worth(held: Mapping[str, Any] | None) -> PromotionWorth | None:
-    if held is None:
-        return None
-    on, score, reasons = _text(held, "on", "worth"), held.get("score"), held.get("reasons", [])
-    if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
-        raise InvalidInput("the key 'score' of 'worth' is not a number from 0 to 1")
-    if not isinstance(reasons, list) or not all(isinstance(one, str) for one in reasons):
-        raise InvalidInput("the key 'reasons' of 'worth' is not a list of texts")
-    return PromotionWorth(_day(on), float(score), tuple(reasons))
-
-
-def _day(text: str) -> str:
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise InvalidInput(f"the key 'on' of 'worth' is not a day: '{text[:40]}'") from None
-
-
-def _ruling(held: Mapping[str, Any] | None) -> ReviewDecision | None:
-    if held is None:
-        return None
-    reason, delegated_by, winner = (
-        _text(held, key, "decided") if held.get(key) is not None else None
-        for key in ("reason", "delegated_by", "winner")
-    )
-    by, at = _text(held, "by", "decided"), _text(held, "at", "decided")
-    return ReviewDecision(by, at, reason, delegated_by, held.get("signed") is True, winner)
-
-
-def _mapping(record: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
-    held = record.get(key)
-    if held is not None and not isinstance(held, Mapping):
-        raise InvalidInput(f"the key '{key}' is not an object")
-    return held
-
-
-def _list(record: Mapping[str, Any], key: str) -> list[Any]:
-    held = record.get(key, [])
-    if not isinstance(held, list):
-        raise InvalidInput(f"the key '{key}' is not a list")
-    return held
-
-
-def _text(held: Mapping[str, Any], key: str, place: str) -> str:
-    if not isinstance(held.get(key), str):
-        raise InvalidInput(f"the key '{key}' of '{place}' is missing or not text")
-    return str(held[key])
+class _EntryNames(NamedTuple):
+    name: str
+    description: str
+    extra: Mapping[str, Any] = {}
