@@ -184,7 +184,7 @@ def shown(value: Any) -> str:
         return f"'{value[:_LONGEST]}{'…' * (len(value) > _LONGEST)}'" if value.strip() else "empty"
     if isinstance(value, list | tuple | Mapping):
         return "an object" if isinstance(value, Mapping) else "a list"
-    return json.dumps(value, default=str)[:_LONGEST]
+    return json.dumps(value) if isinstance(value, int | float | None) else f"{value} without quotes"  # a date of YAML
 
 
 @cache

@@ -11,10 +11,11 @@ from typing import Any
 from clawmem.errors import InvalidInput, Refused
 from clawmem.governance.suites.graders import grade
 from clawmem.governance.suites.run import SuiteRunner, answer_test
+from clawmem.model.forms import WrongValue
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.bounds import RECORD_BYTES
 from clawmem.model.records.strict_json import read_json
-from clawmem.model.records.suite import COPY, METADATA_KEYS, Suite, WrongKey, suite_from_mapping
+from clawmem.model.records.suite import COPY, METADATA_KEYS, Suite, suite_from_mapping
 from clawmem.vault.vault import Vault
 
 _TEST_KEYS = ("description", "vars", "assert", "threshold")
@@ -62,7 +63,7 @@ def _suite_of(context: str) -> Suite:
 def _made(test: Mapping[str, Any], metadata: Mapping[str, Any]) -> Suite:
     try:
         return suite_from_mapping("promptfoo", {"description": "promptfoo", "metadata": metadata, "tests": [test]})
-    except WrongKey as problem:
+    except WrongValue as problem:
         where = (
             ".".join(map(str, problem.keys[2:])) if problem.keys[:1] == ("tests",) else ".".join(map(str, problem.keys))
         )
