@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from clawmem.errors import InvalidInput, Refused
+from clawmem.errors import InvalidInput, Refused, key_name
 from clawmem.governance.suites.graders import grade
 from clawmem.governance.suites.run import SuiteRunner, answer_test
 from clawmem.model.forms import WrongValue
@@ -64,7 +64,5 @@ def _made(test: Mapping[str, Any], metadata: Mapping[str, Any]) -> Suite:
     try:
         return suite_from_mapping("promptfoo", {"description": "promptfoo", "metadata": metadata, "tests": [test]})
     except WrongValue as problem:
-        where = (
-            ".".join(map(str, problem.keys[2:])) if problem.keys[:1] == ("tests",) else ".".join(map(str, problem.keys))
-        )
+        where = key_name(problem.keys[2:] if problem.keys[:1] == ("tests",) else problem.keys)
         raise InvalidInput(f"The context of the test: the key '{where}' {problem.problem}.") from None
