@@ -23,6 +23,7 @@ from clawmem.memory.pages.notes import note
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
+from clawmem.model.pages.summary import with_generated
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, parse_events
 from clawmem.model.safety.recalled_text import wrap_context
@@ -361,6 +362,27 @@ def test_the_command_says_what_it_did_and_exits_with_four_where_a_part_failed(va
     assert good.code == 0
     assert good.data["promoted"][0]["date"] == "2026-11-21"
     assert any(one["promoted"] for one in good.data["promoted"][0]["candidates"])
+
+
+def test_a_night_whose_promotion_failed_is_due_again(vault: Vault, clawmem: Command) -> None:
+    said = json.dumps({"role": "user", "content": "Hello there.", "timestamp": "2026-11-21T08:00:00Z"})
+    assert clawmem("ingest", "-", given=said).code == 0
+    assert clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-21T09:30:00Z"}).code == 0
+    assert read_heartbeat_state(vault).promoted == "2026-11-20"
+    ledger = vault.root / "ledger/2026-11-21.jsonl"
+    note = with_generated("# 2026-11-21\n", "Mentioned, and kept as notes only:\n\n- A man called Otto rang.")
+    (vault.root / "daily/2026-11-21.md").write_text(note)
+    good = ledger.read_text()
+    ledger.write_text(good + "{broken\n")
+    vault.git.run("add", ".")
+    vault.git.run("commit", "--quiet", "--message", "by hand")
+    odd = clawmem("heartbeat", "--json", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
+    assert "promote" in {one["act"] for one in odd.data["failed"]}
+    assert "adapt" not in {one["act"] for one in odd.data["failed"]}
+    assert read_heartbeat_state(vault).promoted == "2026-11-20"
+    ledger.write_text(good)
+    assert clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-22T10:30:00Z"}).code == 0
+    assert read_heartbeat_state(vault).promoted == "2026-11-21"
 
 
 def test_a_note_that_cannot_be_written_is_a_part_that_failed(vault: Vault, clawmem: Command) -> None:

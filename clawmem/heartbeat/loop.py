@@ -244,8 +244,8 @@ def _next_state(run: StepContext, done: HeartbeatResult, start: str | None, comp
     process wrote during the run."""
     vault, last = run.vault, run.last
     failed = {name for name, _ in done.failed}
-    nights = done.of("promote")
-    promoted = nights.nights[-1].on if nights and nights.nights and not failed & {"adapt", "promote"} else last.promoted
+    # A night whose promotion failed is due again; one that a reader judged before its hour is still due.
+    promoted = nights_due(run)[-1] if done.of("promote") and not failed & {"adapt", "promote"} else last.promoted
     head = vault.head().commit
     between = commits_between(vault, start, head) if start and head and start != head else frozenset()
     if failed or not complete or between is None or not between <= set(done.commits):

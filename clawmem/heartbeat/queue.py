@@ -118,6 +118,7 @@ def _digested(done: DigestResult) -> list[str]:
 
 def _promoted(done: PromoteResult) -> list[str]:
     kept = [f"promoted {one.candidate.fact.id} {one.candidate.fact.fact}  [{one.reason}]" for one in done.kept]
+    kept += [f"waits for a person as {one.id}: {one.says}" for one in done.proposals]
     left = len(done.verdicts) - len(done.kept)
     return [*kept, f"judged {counted(len(done.verdicts), 'fact')} of {done.on}: {left} not promoted", *done.notices]
 

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput, NotFound
+from clawmem.governance.review import approve, list_proposals
 from clawmem.heartbeat.queue import QUEUE, QueueTask, apply_task, next_task, queue_counts, run_queue
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.llm.choice import Model
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.history.undo import undo
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.records.caller import Caller
@@ -132,3 +134,42 @@ def test_the_verbs(filled: Vault, clawmem: Command) -> None:
     assert (wrong.code, "wrong form at claims" in wrong.err) == (2, True)
     done = clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "claims": []}))
     assert done.out.startswith("digested card.md")
+
+
+def _facts_in(vault: Vault) -> dict[str, str]:
+    return {one.fact.fact: one.entity for one in run_query(vault, lambda index: list(all_facts(index)))}
+
+
+def test_finished_work_is_proposed_and_a_person_archives_it(vault: Vault, caller: Caller) -> None:
+    done = {"fact": "The migration of the legacy API is finished and closed.", "entity": "projects/legacy-api"}
+    other = {"fact": "Ana plays the cello.", "entity": "areas/people/ana"}
+    remember(vault, [draft_from_record(one, caller.now) for one in (done, other)], caller)
+    now = later(caller, 3, days=1)
+    task = next_task(vault, now, kind="promote")
+    judgements = [{"fact": f"f{number}", "worth": 0.3, "reason": "over"} for number in (1, 2)]
+    finished = ["projects/legacy-api", "areas/people/ana", "projects/unknown"]
+    answer = {"task": task.key, "judgements": judgements, "finished": finished}
+    (line, _) = apply_task(vault, now, json.dumps(answer)).lines
+    (proposal,) = list_proposals(vault).proposals
+    assert line == f"waits for a person as {proposal.id}: Archive projects/legacy-api."
+    assert _facts_in(vault)[done["fact"]] == "projects/legacy-api", "only a person archives"
+    approved = approve(vault, proposal.id, later(caller, 4, days=1))
+    assert _facts_in(vault)[done["fact"]] == "archives/legacy-api"
+    assert approved.commit
+    undo(vault, approved.commit, later(caller, 5, days=1))
+    assert _facts_in(vault)[done["fact"]] == "projects/legacy-api"
+
+
+def test_what_nobody_placed_goes_where_the_reader_says(vault: Vault, caller: Caller) -> None:
+    nobody = {"fact": "The tide gauge of Moss is read by Ana and Bo."}
+    person = {"fact": "Ana plays the cello.", "entity": "areas/people/ana"}
+    remember(vault, [draft_from_record(one, caller.now) for one in (nobody, person)], caller)
+    now = later(caller, 3, days=1)
+    task = next_task(vault, now, kind="promote")
+    assert _facts_in(vault)[nobody["fact"]] == "areas/general"
+    judgements = [
+        {"fact": f"f{number}", "worth": 0.2, "reason": "so", "at": "resource:tide gauge"} for number in (1, 2)
+    ]
+    apply_task(vault, now, json.dumps({"task": task.key, "judgements": judgements}))
+    assert _facts_in(vault) == {nobody["fact"]: "resources/tide-gauge", person["fact"]: "areas/people/ana"}
+    assert vault.git.run("log", "-1", "--format=%s").decode().strip() == "promote(2026-11-21): 1 placed elsewhere"

@@ -508,7 +508,8 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
     if not title or normal(title) in _SPEAKER or normal(title) == normal(piece.speaker):
         return (speaker,)
     kind = about.get("kind") if about.get("kind") in KINDS else "resource"
-    unsaid = normal(title) not in normal(" ".join((*task.texts(number), *task.names)))
+    said = re.findall(r"\w+", normal(" ".join((*task.texts(number), *task.names))))
+    unsaid = not set(re.findall(r"\w+", normal(title))) <= set(said)
     if unsaid and (kind not in _SUBJECTS or len(title.split()) > _MOST_WORDS or find_injection(title) is not None):
         return (speaker,)
     return _in_order(EntityHint(kind, title, "named"), speaker, fact, of_speaker)

@@ -15,13 +15,14 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.proposals.promotion import PromotionScore, ScoredFact, para_class
 from clawmem.model.proposals.proposition import EntityHint
+from clawmem.model.records.entity import kind_of
 from clawmem.model.safety.secrets.find import find_secret
 
 MAX_FACTS = 20
 MAX_BATCH_CHARACTERS = 8000
 MAX_REASON_CHARACTERS = 160
 _JUDGEMENT = {"fact": {"type": "string"}, "worth": {"type": "number"}, "reason": {"type": "string"}}
-_PLACE = re.compile(r"(?P<kind>person|company|project|area|resource):\s*(?P<title>\S.{0,79})")
+_PLACE = re.compile(r"(?P<kind>person|company|project|area|resource|archive):\s*(?P<title>\S.{0,79})")
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -35,19 +36,23 @@ SCHEMA: Mapping[str, Any] = {
                 "required": list(_JUDGEMENT),
                 "properties": {**_JUDGEMENT, "at": {"type": "string"}},
             },
-        }
+        },
+        "finished": {"type": "array", "items": {"type": "string"}},
     },
 }
 Key = tuple[str, str]
+_MAY_END = frozenset(("project", "area", "resource"))
 
 
 class Judgements(NamedTuple):
-    """What a reader judged, by `key_of`: the scores, and the places of facts that belong elsewhere."""
+    """What a reader judged, by `key_of`: the scores, and the places of facts that belong elsewhere. `finished` are the
+    entities whose work is over."""
 
     judge: str
     scores: Mapping[Key, PromotionScore] = {}
     places: Mapping[Key, EntityHint] = {}
     notices: tuple[str, ...] = ()
+    finished: tuple[str, ...] = ()
 
 
 def key_of(fact: Fact, entity: str) -> Key:
@@ -87,7 +92,9 @@ def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFac
             places |= {key: EntityHint(place["kind"], place["title"], "asked")} if place else {}
     reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.most_common())
     notices = (f"{counted(dropped.total(), 'judgement')} of {name} dropped: {reasons}.",) if dropped else ()
-    return Judgements(name, found, places, notices)
+    over = set(answer.get("finished", ()))
+    finished = {one.entity for one in shown if one.entity in over and kind_of(one.entity) in _MAY_END}
+    return Judgements(name, found, places, notices, tuple(sorted(finished)))
 
 
 def _may_be_shown(fact: Fact) -> bool:

@@ -16,6 +16,7 @@ from clawmem.model.proposals.promotion import PromotionScore, PromotionVerdict, 
 from clawmem.model.proposals.proposal import (
     ADD,
     APPROVED,
+    DECIDE,
     OPEN,
     PROMOTE,
     PromotionWorth,
@@ -25,7 +26,7 @@ from clawmem.model.proposals.proposal import (
     topic,
 )
 
-KIND = "promotion"
+KIND, ARCHIVE = "promotion", "archive"
 
 
 class PendingPromotions:
@@ -36,6 +37,7 @@ class PendingPromotions:
         self._work = work
         self._promotions = [one for one in filed.proposals if one.kind == KIND]
         self._taken = {one.id for one in filed.proposals}
+        self._archived = {one.entity for one in filed.proposals if one.kind == ARCHIVE and one.status != APPROVED}
         self._earlier = {key: one for one in self._promotions if one.status != APPROVED for key in _keys(one)}
         self._contradictions = _contradictions(work, filed.open)
         self.notices = tuple(f"left alone: {problem}" for problem in filed.unreadable)
@@ -54,10 +56,8 @@ class PendingPromotions:
     def proposal(self, one: PromotionCandidate, verdict: PromotionVerdict, on: str) -> Proposal:
         """Return a proposal with a new id for a promotion that waits for review."""
         judgement, fact = verdict.candidate.judgement, one.fact
-        identity = new_proposal_id(self._work.caller.entropy, self._taken)
-        self._taken.add(identity)
         return Proposal(
-            identity,
+            self._new_id(),
             KIND,
             f"Keep for thirty days: {fact.fact}",
             f"{verdict.reason[0].upper()}{verdict.reason[1:]}.",
@@ -71,6 +71,17 @@ class PendingPromotions:
             source_event=fact.source_event,
             agent=fact.agent,
         )
+
+    def archiving(self, entities: Iterable[str], judge: str) -> list[Proposal]:
+        """Return a proposal to archive each of these entities, without those that were proposed before."""
+        why, now = f"{judge} reads that its work is finished or given up.", stamp(self._work.caller.now)
+        return [Proposal(self._new_id(), ARCHIVE, f"Archive {entity}.", why, now, DECIDE, entity=entity)
+                for entity in entities if entity not in self._archived]  # fmt: skip
+
+    def _new_id(self) -> str:
+        identity = new_proposal_id(self._work.caller.entropy, self._taken)
+        self._taken.add(identity)
+        return identity
 
 
 def _key(one: PromotionCandidate) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Notes whose entity exists by now are candidates too. Doubtful promotions are pro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,6 +44,7 @@ from clawmem.model.proposals.promotion import (
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.entity import is_candidate_place
 from clawmem.vault.state.reading_state import MOST_JUDGED, keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
 
@@ -153,13 +154,14 @@ def promote(
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on)
         candidates = [one._replace(judgement=_score(one, judging)) for one in day.candidates]
-        _place_elsewhere(day, judging)
+        placed = _place_elsewhere(day, judging, work.vault.settings.words("defaults.entity"))
         verdicts = [_with_move(one, day.by_id[one.candidate.fact.id]) for one in decide(candidates, day.terms)]
         proposals: list[Proposal] = []
         commit = None
         if not dry_run:
             verdicts, proposals = _with_proposals(day, verdicts)
-            commit = _commit(work, day, verdicts, proposals)
+            proposals += day.pending.archiving(judging.finished, judging.judge) if judging else []
+            commit = _commit(work, day, verdicts, proposals, placed)
         noted = [one.candidate.fact.id for one in verdicts if one.promoted]
         return PromoteResult(
             on,
@@ -207,18 +209,23 @@ def _score(one: ScoredFact, judging: Judgements | None) -> PromotionScore:
     return found._replace(refusal=one.judgement.refusal) if found else one.judgement
 
 
-def _place_elsewhere(day: _PromotionDay, judging: Judgements | None) -> None:
-    """Let candidates go where the reader says that they belong; what a person placed stays."""
+def _place_elsewhere(day: _PromotionDay, judging: Judgements | None, default: str) -> frozenset[str]:
+    """Let candidates go where the reader says that they belong; what a person placed stays. Return the ids of those
+    that go there whatever they are worth."""
+    found: set[str] = set()
     for one in day.candidates if judging and judging.places else ():
         hint = judging.places.get((one.entity, normal(one.fact.fact))) if judging else None
         entity = entity_name(hint) if hint else None
         candidate = day.by_id[one.fact.id]
-        if hint and entity and entity != candidate.entity and is_placed_by_learning(one.fact):
+        free = is_placed_by_learning(one.fact) or candidate.entity == default
+        if hint and entity and entity != candidate.entity and free:
             source = candidate.moves or candidate.entity
             why = f"it is about the {hint.kind} {hint.title}"
             day.by_id[one.fact.id] = candidate._replace(
                 entity=entity, title=hint.title, moves=None if candidate.noted else source, why=why
             )
+            found |= set() if candidate.noted or is_candidate_place(source) else {one.fact.id}
+    return frozenset(found)
 
 
 def _with_move(verdict: PromotionVerdict, candidate: PromotionCandidate) -> PromotionVerdict:
@@ -243,33 +250,47 @@ def _with_proposals(
 
 
 def _commit(
-    work: WriteScope, day: _PromotionDay, verdicts: Sequence[PromotionVerdict], proposals: Sequence[Proposal]
+    work: WriteScope,
+    day: _PromotionDay,
+    verdicts: Sequence[PromotionVerdict],
+    proposals: Sequence[Proposal],
+    placed: Collection[str],
 ) -> str | None:
     kept = [one.candidate for one in verdicts if one.promoted]
-    return work.commit([_change(work, day, kept, proposals)])[-1] if kept or proposals else None
+    moved = [one.candidate for one in verdicts if one.candidate.fact.id in placed and not (one.promoted or one.waits)]
+    change = _change(work, day, kept, proposals, moved)
+    return work.commit([change])[-1] if kept or proposals or moved else None
 
 
-def _change(work: WriteScope, day: _PromotionDay, kept: Sequence[ScoredFact], proposals: Sequence[Proposal]) -> Change:
+def _change(
+    work: WriteScope,
+    day: _PromotionDay,
+    kept: Sequence[ScoredFact],
+    proposals: Sequence[Proposal],
+    moved: Sequence[ScoredFact],
+) -> Change:
     moves = [_move(day.by_id[one.fact.id], mark_promoted(one.fact, day.on, one.judgement)) for one in kept]
+    moves += [_move(day.by_id[one.fact.id], one.fact) for one in moved]
     writes = move_writes(work, moves)
     facts = [move.fact for move in moves]
     touched = {place for move in moves for place in (move.target, move.source) if place}
     said = trailers("promote", facts=[one.id for one in facts], entities=sorted(touched))
     body = [
-        *(_body_line(one, day.by_id[one.fact.id]) for one in kept),
+        *(_body_line(one, day.by_id[one.fact.id]) for one in (*kept, *moved)),
         *(f"- {one.id} waits for review: {one.says} ({one.why})" for one in proposals),
     ]
     return Change(
-        subject_line("promote", day.on, _words(len(facts), len(proposals))),
+        subject_line("promote", day.on, _words(len(kept), len(proposals), len(moved))),
         {**writes, **proposal_writes(proposals)},
         (*said, *proposal_trailers(proposals)),
         body="\n".join(body),
     )
 
 
-def _words(facts: int, proposals: int) -> str:
-    words = [f"{counted(facts, 'fact') if facts else 'nothing'} worth thirty days"] if facts or not proposals else []
-    return ", ".join([*words, *([f"{proposals} for a person to decide"] if proposals else [])])
+def _words(facts: int, proposals: int, moved: int) -> str:
+    rest = [f"{proposals} for a person to decide"] * bool(proposals) + [f"{moved} placed elsewhere"] * bool(moved)
+    kept = f"{counted(facts, 'fact') if facts else 'nothing'} worth thirty days"
+    return ", ".join([kept, *rest] if facts or not rest else rest)
 
 
 def _move(one: PromotionCandidate, promoted: Fact) -> FactMove:
@@ -278,6 +299,6 @@ def _move(one: PromotionCandidate, promoted: Fact) -> FactMove:
 
 
 def _body_line(one: ScoredFact, candidate: PromotionCandidate) -> str:
-    reasons = "; ".join(one.judgement.reasons)
-    line = f"- {para_class(one.entity)} {one.entity}: {one_line(one.fact.fact)} ({one.judgement.score:.2f}: {reasons})"
+    why = f"{one.judgement.score:.2f}: {'; '.join(one.judgement.reasons)}"
+    line = f"- {para_class(candidate.entity)} {candidate.entity}: {one_line(one.fact.fact)} ({why})"
     return f"{line}; moved from {candidate.moves}: {candidate.why}" if candidate.moves else line

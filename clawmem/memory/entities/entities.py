@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
@@ -11,6 +11,7 @@ from clawmem.index.search.lookup import (
     PlacedFact,
     entities,
     entities_known_as,
+    entity_exists,
     entity_in_same_folder,
     entity_names,
     fact_counts,
@@ -27,6 +28,7 @@ from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import check_statement
 from clawmem.model.pages.summary import front_matter, split_front_matter
+from clawmem.model.proposals.proposal import APPROVED, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import (
@@ -151,6 +153,19 @@ def archive_entity(vault: Vault, name: str, caller: Caller) -> EntityChange:
         return EntityChange(old, old, None, (f"{old} is archived already",))
     target = f"archives/{_last_part(rest)}"
     return move_entity(vault, old, f"@{prefix}/{target}" if prefix else target, caller, "archive")
+
+
+def on_archive(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Mapping[str, bytes | None]:
+    """Return the writes that archive the entity of an approved proposal. Raise Refused if it is not there any more."""
+    del facts
+    old = proposal.entity or ""
+    if proposal.status != APPROVED:
+        return {}
+    if not entity_exists(work.index, old):
+        raise Refused(f"There is no entity {old} any more.", "Reject the proposal.")
+    new = f"archives/{_last_part(old)}"
+    _refuse_taken(work.index, new, old)
+    return _moved_files(work, old, new)[0]
 
 
 def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> EntityChange:

@@ -65,6 +65,12 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
         delegable=False,
         on_decision="clawmem.memory.facts.forget:on_decision",
     ),
+    ProposalKind(
+        "archive",
+        "finished work to archive",
+        delegable=False,
+        on_decision="clawmem.memory.entities.entities:on_archive",
+    ),
     ProposalKind("bridge", "a fact for the organisation", delegable=False),
 )
 
