@@ -116,9 +116,10 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
         on = current_tiers(index, reader, counted)
     on = _without_guardrails_of_others(on, caller.agent)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
-    asked, asides = find_hits(vault, index, on, wish, counted) if _has_words(wish) else (None, [])
-    aside = frame.aside("; ".join(asides)) if asides else None
     scoped = _scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
+    searched = _has_words(wish) and not (scoped and _names_only_project(wish))
+    asked, asides = find_hits(vault, index, on, wish, counted) if searched else (None, [])
+    aside = frame.aside("; ".join(asides)) if asides else None
     guards = _guardrails(vault, on, wish)
     sections = [
         *(_guardrail_sections(on, way, wish, guards) if guards else ()),
@@ -148,6 +149,12 @@ def _scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[Sco
     from clawmem.serving.context.for_task import find_scoped  # only where a workflow or a project is named
 
     return find_scoped(vault, on, wish)
+
+
+def _names_only_project(wish: ContextRequest) -> bool:
+    from clawmem.serving.context.for_task import task_words
+
+    return not task_words(wish)
 
 
 def _without_guardrails_of_others(on: TierCounts, agent: str | None) -> TierCounts:

@@ -15,7 +15,7 @@ from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.precedents import DECISION, outcomes_of
-from clawmem.model.facts.reach import scope_of
+from clawmem.model.facts.reach import project_name, scope_of
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import in_doubt
@@ -62,7 +62,7 @@ class ScopedFact(NamedTuple):
 
 def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[ScopedFact]:
     """Return the facts of the query's scope that fit its task, best first; without a task the best of each section."""
-    wanted, words = wish.wanted, search_words(wish.question or "")
+    wanted, words = wish.wanted, task_words(wish)
     shares = _matching(vault, on, wish, words) if words else {}
     best = max(shares.values(), default=0.0)
     kept = {n for n, share in shares.items() if share >= _FITS * best}
@@ -74,6 +74,13 @@ def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[Scop
     found = _with_staleness(vault, on, wish, [one for one in found if one.section != frame.GUARDRAILS])
     ranked = sorted(found, key=lambda one: (-one.factors.score, one.placed.fact.id))
     return ranked if words else _first_of_each(ranked)
+
+
+def task_words(wish: ContextRequest) -> list[str]:
+    """Return the words of the task, without those that only name the project, which fit all that is known of it."""
+    projects = wish.wanted.reach.projects() if wish.wanted.reach else ()
+    named = {word for project in projects for word in search_words(f"{project_name(project)} repository")}
+    return [word for word in search_words(wish.question or "") if word not in named]
 
 
 def read_guardrails(vault: Vault, on: TierCounts, wish: ContextRequest, rows: Sequence[int]) -> list[ScopedFact]:

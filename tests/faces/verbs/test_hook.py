@@ -144,6 +144,26 @@ def test_a_session_starts_with_its_project_and_after_a_compaction_with_its_task(
     assert "YAML" in after and "sister" not in after
 
 
+def test_a_session_starts_with_what_holds_of_its_project_and_not_with_small_talk(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    at = {"CLAWMEM_VAULT": str(vault_root)}
+    of_project = ("The database is Postgres 16.", "The rate limit is 80 per minute.")
+    for fact in of_project:
+        assert clawmem("remember", fact, "--scope", "project", cwd=project, env=at).code == 0
+    assert clawmem("remember", "The Kestrel repository moves to GitHub.", "-e", "projects/kestrel").code == 0
+    said = ("how do you spell occurrence?", "done for today, bye", "the boat repository builds again")
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text("".join(json.dumps({"session": "s", "role": "user", "content": words}) + "\n" for words in said))
+    assert clawmem("ingest", str(talk)).code == 0
+    start = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    places = [start.index(fact) for fact in of_project]
+    assert all(words not in start for words in said) and max(places) < start.index("Kestrel")
+    # With a task, what was said of it stands beside the project's facts.
+    text = clawmem("context", "boat repository builds", cwd=project, env={**at, "CLAWMEM_PROJECT": str(project)}).out
+    assert "builds again" in text
+
+
 def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_root: Path, project: Path) -> None:
     transcript = project / "t.jsonl"
     lines = [
