@@ -78,7 +78,8 @@ def search_facts(connection: HubConnection, asked: HubQuestion) -> list[HubHit]:
         return []
     facts = _read(connection, keys)
     if span is not None:
-        scores["time"] |= {key: 1.0 for key, one in facts.items() if _is_in(one.fact, span)}
+        days = {key: (one.fact.valid_from or one.fact.timestamp)[:10] for key, one in facts.items()}
+        scores["time"] |= {key: 1.0 for key, day in days.items() if span.first <= day <= span.last}
     shares["time"] = {key: score / BEGUN for key, score in scores["time"].items()}
     moment = min(span.first, stamp(asked.now)) if span else stamp(asked.now)
     features = {key: _features(key, one.fact, moment) for key, one in facts.items()}
@@ -141,10 +142,6 @@ def hub_fact(row: tuple[Any, ...]) -> HubFact:
     """Return the fact of a row of HUB_FACT_COLUMNS."""
     vault, _, entity, scopes, author, source, commit, path, line, record = row
     return HubFact(vault, entity, tuple(scopes), author, source, commit, path, line, fact_from_record(record))
-
-
-def _is_in(fact: Fact, span: DaySpan) -> bool:
-    return span.first <= (fact.valid_from or fact.timestamp)[:10] <= span.last
 
 
 def _features(key: str, fact: Fact, moment: str) -> RankingFeatures:

@@ -11,7 +11,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, FactLink
 from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, check_reference
-from clawmem.model.language.text import as_one_file, normal
+from clawmem.model.language.text import as_one_file, normal, plain
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of
 
@@ -270,12 +270,15 @@ def entities_known_as(index: Index, words: str) -> list[str]:
 
 
 def entities_called(index: Index, names: Sequence[str]) -> dict[str, str]:
-    """Return the entities with one of these titles or aliases, which are in normal form, each with that name."""
+    """Return the entities with one of these titles or aliases, which are in normal form, each with that name.
+
+    A title that is made from a path has no accents, and spaces for hyphens."""
+    written = {form: name for name in names for form in (plain(name), name)}
     found = {}
     query = "SELECT alias, name, alias.seal FROM json_each(?) AS given CROSS JOIN alias ON alias = given.value"
-    for alias, name, given in index.database.execute(query, (json.dumps(names),)):
+    for alias, name, given in index.database.execute(query, (json.dumps([*written]),)):
         check_alias(alias, name, given)
-        found[name] = alias
+        found[name] = written[alias]
     return found
 
 

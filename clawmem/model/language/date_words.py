@@ -333,10 +333,6 @@ def _span_of(first: date, last: date) -> DaySpan:
     return DaySpan(first.isoformat(), last.isoformat())
 
 
-def _day_number(words: str) -> int:
-    return next(number for number, name in enumerate(_DAYS) if name.startswith(words[:2]))
-
-
 def _near(words: str, said: date) -> _Reading:
     if words in ("recently", "the other day") or "long" in words or "while" in words:
         side = "some time before" if words.startswith("a while") else "shortly before"
@@ -368,7 +364,8 @@ def _counted(count: str, unit: str, said: date, sign: int) -> _Reading:
 def _span(which: str, span: str, said: date) -> _Reading | None:
     sign = -1 if which in ("last", "past", "this past") else 0 if which == "this" else 1
     if span in _DAYS or span in _SHORT_DAYS:
-        day = _weekday(_day_number(span), said, ahead=sign >= 0)
+        number = next(number for number, name in enumerate(_DAYS) if name.startswith(span[:2]))
+        day = _weekday(number, said, ahead=sign >= 0)
         return day.isoformat(), day.isoformat(), True
     if span == "night":
         return _near("last night", said) if sign < 0 else None

@@ -12,6 +12,8 @@ from clawmem.errors import InvalidInput
 LONGEST_FACT = 4000
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+# Letters with a stroke, which have no form without it.
+_LETTERS = str.maketrans("łøđħŧı", "lodhti")
 _HIDDEN = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _CONTROLS = (*range(9), *range(11, 32), *range(127, 160))
 _ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *map(ord, _HIDDEN))}
@@ -95,6 +97,14 @@ def with_article(word: str) -> str:
 def normal(text: str) -> str:
     """Return the common form of statements that differ only in case, spacing and outer punctuation."""
     return _EDGES.sub("", _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).casefold())
+
+
+def plain(text: str) -> str:
+    """Return a text in normal form without accents, and with spaces for hyphens."""
+    if not text.isascii():
+        text = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+        text = text.translate(_LETTERS)
+    return text.replace("-", " ")
 
 
 def common_start(one: bytes, other: bytes) -> int:

@@ -219,12 +219,7 @@ def _plain(text: str) -> str:
 def _escaped(text: str) -> str:
     """Return text in which a Markdown reader sees no markup that the words do not mean: tags, links, code, emphasis."""
     marked = re.sub(r"([\\`*_\[\]<])", r"\\\1", text)
-    return re.sub(r"^([#+>~=-]|[0-9]+(?=[.)]))", lambda found: _at_start(found[1]), marked)
-
-
-def _at_start(mark: str) -> str:
-    """Return what begins a line, so that it begins no list, heading or quote there."""
-    return f"{mark}\\" if mark.isdigit() else f"\\{mark}"
+    return re.sub(r"^([#+>~=-]|[0-9]+(?=[.)]))", lambda at: f"{at[1]}\\" if at[1].isdigit() else f"\\{at[1]}", marked)
 
 
 def _unlinked(text: str) -> str:

@@ -27,12 +27,8 @@ def is_speech(event: Event) -> bool:
         return False
     if event.role == "tool" and _DATA.match(event.text):
         return False
-    return not _is_message(event.text.lstrip()[:_HEAD].lower()) and not _is_json(event.text)
-
-
-def _is_message(head: str) -> bool:
-    """Return whether the start of a text, in lower case, is that of a program's message."""
-    return head.startswith(_OF_PROGRAMS) or _ON_FILES.match(head) is not None
+    head = event.text.lstrip()[:_HEAD].lower()
+    return not head.startswith(_OF_PROGRAMS) and _ON_FILES.match(head) is None and not _is_json(event.text)
 
 
 def _is_json(text: str) -> bool:

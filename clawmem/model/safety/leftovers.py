@@ -32,15 +32,11 @@ _LONGEST_BASE64 = 1 << 20
 
 def contains_text(data: bytes, texts: tuple[str, ...]) -> bool:
     """Return whether one of the texts can be read from the data."""
-    wanted = _wanted(texts)
+    wanted = tuple(dict.fromkeys(bare for text in texts for bare in (_bare(text), _bare(text.casefold())) if bare))
     return any(_says(text, wanted) for text in _readings(data)) or _is_encoded(data, wanted)
 
 
 @lru_cache(maxsize=16)
-def _wanted(texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(bare for text in texts for bare in (_bare(text), _bare(text.casefold())) if bare))
-
-
 def _bare(text: str) -> str:
     """Return the text without the characters that vary between spellings."""
     return _SKIPPED.sub("", unicodedata.normalize("NFC", text)).replace("''", "'")
