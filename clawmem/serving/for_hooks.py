@@ -21,12 +21,11 @@ from clawmem.model.proposals.quarantine import judged_mark, without_orders
 from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, visible_owners
-from clawmem.model.records.event import Event
 from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, UNREPORTED, SessionRecord
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in
-from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, FactHit, RecallHit, RecallResult
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit
 from clawmem.vault.vault import Vault
 
 START_TOKENS = 1200
@@ -35,8 +34,8 @@ START_TOKENS = 1200
 # docs/decisions/agents.md has the figures.
 LEAST_SCORE, _LEAST_SHARED = 0.35, 1.4
 _ENOUGH_WORDS, _ENOUGH_SHARED = 2.1, 2.0
-# What is given beside the best hit has at least this part of its score.
-_NEAR_SHARE = 0.5
+# What is given beside the best hit has at least this part of its score, and this score.
+_NEAR_SHARE, _NEAR_LEAST = 0.5, 0.15
 _MOST_HITS = 20
 # Of whom or what a prompt names by its name, so many facts are given beside those that answer.
 _MOST_NAMED = 8
@@ -143,20 +142,19 @@ def prompt_text(
         return HookText("")
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
     question = " ".join(words)[:QUESTION_CHARACTERS]
-    least = min(LEAST_SCORE, _ENOUGH_WORDS / len(words))
-    asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES), least=least, near=_NEAR_SHARE)
+    low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
+    asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES), least=low, near=_NEAR_SHARE)
     everything, named = run_query(
         vault, lambda index: (recall_in(vault, index, asked), _facts_of_named(vault, index, prompt, asked))
     )
-    result = _fresh(everything, session, shown, least)
-    shared = (_LEAST_SHARED if least == LEAST_SCORE else _ENOUGH_SHARED) / len(words)
-    if not any(hit.hit.share >= shared for hit in result.ranking):
-        result = result._replace(found=(), heard=(), noted=(), ranking=())
+    new = [hit for hit in everything.ranking if _is_new(hit, session, shown)]
+    score, shared = max((hit.hit.score for hit in new), default=0.0), max((hit.hit.share for hit in new), default=0.0)
+    floors = (LEAST_SCORE, _LEAST_SHARED), (_ENOUGH_WORDS / len(words), _ENOUGH_SHARED)
+    bears = any(score >= least and shared * len(words) >= most for least, most in floors)
+    result = everything.ranked(hit for hit in new if bears and _tells(hit) and hit.hit.score >= low)
     known = {*shown, *(hit.fact.id for hit in result.found)}
     further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
-    result = result._replace(
-        found=(*result.found, *further), ranking=(*result.ranking, *(RecallHit(FACTS, hit) for hit in further))
-    )
+    result = result.ranked((*result.ranking, *(RecallHit(FACTS, hit) for hit in further)))._replace(earlier=None)
     if not result.ranking:
         return HookText("")
     budget = vault.settings.whole("context.prompt_budget")
@@ -191,16 +189,16 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
     ]
 
 
-def _tells(event: Event) -> bool:
-    """Whether an event states something: calls and results of tools do not, nor does a question asked before."""
+def _tells(hit: RecallHit) -> bool:
+    """Whether a hit states something: calls and results of tools do not, nor does a question asked before."""
+    if not isinstance(hit.hit, EventHit):
+        return True
+    event = hit.hit.event
     return event.kind == "message" and event.role in ("user", "assistant") and not event.text.rstrip().endswith("?")
 
 
-def _fresh(result: RecallResult, session: str | None, shown: Collection[str], least: float) -> RecallResult:
-    heard = tuple(one for one in result.heard if _tells(one.event) and (not session or one.event.session != session))
-    # A fact that only carries its one word over the limit of all is no answer to a prompt.
-    found = tuple(one for one in result.found if one.fact.id not in shown and one.score >= least)
-    kept = {id(one) for one in (*heard, *found, *result.noted)}
-    return result._replace(
-        heard=heard, found=found, earlier=None, ranking=tuple(one for one in result.ranking if id(one.hit) in kept)
-    )
+def _is_new(hit: RecallHit, session: str | None, shown: Collection[str]) -> bool:
+    """Whether a session has not had a hit: neither given to it nor said in it."""
+    if isinstance(hit.hit, EventHit):
+        return not session or hit.hit.event.session != session
+    return not isinstance(hit.hit, FactHit) or hit.hit.fact.id not in shown

@@ -190,14 +190,13 @@ def _heard(
 
     said = find_said(vault, index, query._replace(where=(EVENTS,)), words)
     noted = find_said(vault, index, query._replace(where=(NOTES, SUMMARIES), limit=_MOST_WRITTEN), words).noted
-    found = [
-        one for one in noted if one.score >= words.answer_score and not one.only_named and agent_of(one.path) is None
-    ]
+    found = [one for one in noted if one.score >= words.answer_score and one.tells and agent_of(one.path) is None]
     known = [normal(one.event.text) for one in said.heard if one.event.role == "note"]
     lines = [(one.path, one.text) for one in found if not any(text in normal(one.text) for text in known)]
-    scored = [(one.event, one.score) for one in said.heard if is_speech(one.event) and not one.only_named]
-    if not answered and all(score < _NEAR_PART * words.answer_score for _, score in scored):
+    heard = [hit for hit in said.heard if is_speech(hit.event) and not hit.only_named]
+    if not answered and all(hit.score < _NEAR_PART * words.answer_score or not hit.tells for hit in heard):
         return [], lines
+    scored = [(hit.event, hit.score) for hit in heard]
     wide = wide and not query.by_meaning
     least = _LEAST_MEANT if query.by_meaning else _WIDE_LEAST if wide else _LEAST_SCORE
     strong = [(event, score) for event, score in scored if score >= least]

@@ -89,10 +89,11 @@ def _packed(
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
     events = [one.event for one in result.heard if is_speech(one.event) and one.event.role != "tool"]
     said = said_units(index, events, stamp(caller.now))
+    notes = [one for one in result.noted if not (one.path.startswith("agents/") and order_handed_on(one.text))]
     parts = (
         (frame.ASKED, "", fact_units(on, candidates_of(on, [one.fact.id for one in result.found]), way)),
         (frame.SAID, " --in events", said),
-        (frame.NOTED, " --in notes", [_note_unit(one) for one in result.noted if not _is_order(one)]),
+        (frame.NOTED, " --in notes", [_note_unit(one) for one in notes]),
     )
     most = max(len(result.found), len(result.heard), len(result.noted))
     limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
@@ -116,10 +117,6 @@ def _packed(
 
 def _section(title: str, units: Sequence[Unit], more: str, turn: int) -> Section:
     return Section(title, lambda tokens, shown: units, more, turn=turn, in_time=title == frame.SAID)
-
-
-def _is_order(note: NoteHit) -> bool:
-    return note.path.startswith("agents/") and order_handed_on(note.text) is not None
 
 
 def _note_unit(note: NoteHit) -> Unit:

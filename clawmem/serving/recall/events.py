@@ -79,13 +79,16 @@ class _Held(NamedTuple):
         parts = zip(self.words, self.rows, strict=True)
         return share_of(self.words, [word for word, rows in parts if self.share(rows, n) == 1.0])
 
-    def only_named(self, n: int, text: str, close: ChannelHits) -> bool:
-        """Return whether a hit has nothing of the question but a name, or says it of somebody else."""
+    def judged(self, n: int, text: str, close: ChannelHits) -> tuple[bool, bool]:
+        """Return whether a hit has only a name of the question or speaks of somebody else; and whether it answers."""
         names, whose = self.question.names, self.question.whose
-        if not whose or (names and meaning_share(close.scores.get(n, 0.0)) > 0):
-            return False
+        if not whose:
+            return False, True
         near = {word.word for word, rows in zip(self.words, self.rows, strict=True) if self.share(rows, n)}
-        return (bool(names) and near <= names) or (whose.isdisjoint(near) and self.question.of_another(text))
+        bare = bool(names) and near <= names
+        meant = bool(names) and meaning_share(close.scores.get(n, 0.0)) > 0
+        only_named = not meant and (bare or (whose.isdisjoint(near) and self.question.of_another(text)))
+        return only_named, not only_named and not (bare and self.question.of_owner)
 
 
 def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords) -> EventResults:
@@ -174,11 +177,7 @@ def _heard(
         found = read_events(index, best)
         heard = [
             EventHit(
-                found[n],
-                *_scored(ranked, n, strength),
-                share=held.own(n),
-                only_named=held.only_named(n, found[n].text, close),
-                place=n,
+                found[n], *_scored(ranked, n, strength), False, held.own(n), *held.judged(n, found[n].text, close), n
             )
             for n in sorted(best, reverse=True)  # of one moment, the last one in the ledger first
             if n in found
@@ -220,7 +219,7 @@ def _noted(
         best = _with_equals(ranked, strength, margin)
         found = read_note_lines(index, best)
         noted = [
-            NoteHit(*found[n], *_scored(ranked, n, strength), held.own(n), held.only_named(n, found[n].text, close))
+            NoteHit(*found[n], *_scored(ranked, n, strength), held.own(n), *held.judged(n, found[n].text, close))
             for n in best
             if wanted(found[n])
         ]

@@ -60,7 +60,6 @@ from clawmem.serving.recall.result import (
     ChannelReport,
     EventHit,
     FactHit,
-    NoteHit,
     RecallHit,
     RecallResult,
 )
@@ -110,13 +109,17 @@ WORDS_ONLY = ChannelHits({}, False, "only words are searched")
 class QuestionWords(NamedTuple):
     """The words of a question: each with how telling it is, those that only name somebody or something, the entities
     that are named, each with that name, the BM25 scores of the pieces of events and notes with each word, and the names
-    of whom or what it asks about."""
+    of whom or what it asks about.
+
+    `of_owner` means that it asks for something of somebody known ("Jane's blood group"): a text that has only the name
+    is close to it in meaning just by the person."""
 
     asked: AskedWords
     names: frozenset[str]
     called: Mapping[str, str]
     said: Mapping[str, Mapping[int, float]] = {}
     whose: frozenset[str] = frozenset()
+    of_owner: bool = False
 
     @property
     def answer_score(self) -> float:
@@ -148,8 +151,9 @@ def question_words(index: Index, question: str, with_talk: bool) -> QuestionWord
     people += [name for entity, name in called.items() if kind_of(entity) == PERSON]
     counts = {word: len(scores) for word, scores in said.items()}
     asked = weigh_words(index, words, counts, texts, " ".join(people))
+    owners = owners_asked(question)
     names = name_words(words, people)
-    return QuestionWords(asked, names, called, said, names | owners_asked(question))
+    return QuestionWords(asked, names, called, said, names | owners, not owners.isdisjoint(names))
 
 
 class _ChannelAnswers(NamedTuple):
@@ -267,17 +271,10 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
     dated += said_on(index, asked, span, where)
     chosen = sorted(dated, key=lambda one: (one[1].kind == EVENTS, one[0]))[: asked.limit]
-    ranking = tuple(hit for _, hit in sorted(chosen, key=lambda one: one[0]))
+    ranking = [hit for _, hit in sorted(chosen, key=lambda one: one[0])]
     more = len(dated) - len(chosen)
     notices = (*index.notices, *([f"{more:,} more of these days; use a higher --limit to show them"] if more else []))
-    return RecallResult(
-        tuple(one.hit for one in ranking if isinstance(one.hit, FactHit)),
-        {"time": ChannelReport(True, len(dated))},
-        notices,
-        tuple(one.hit for one in ranking if isinstance(one.hit, EventHit)),
-        tuple(one.hit for one in ranking if isinstance(one.hit, NoteHit)),
-        ranking=ranking,
-    )
+    return RecallResult((), {"time": ChannelReport(True, len(dated))}, notices).ranked(ranking)
 
 
 def _sources(index: Index, result: RecallResult, owners: Collection[str], moment: str) -> tuple[EventHit, ...]:
@@ -307,14 +304,8 @@ def _one_ranking(
         strong = [one for one in strong if one not in known]
         strong[max(asked.limit - len(known), 1) :] = known
     best = with_falling_scores(strong[: asked.limit])
-    return result._replace(
-        nearest=() if strong else tuple([*known, *(one for one in every if one not in known)][:_NEAREST]),
-        found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)),
-        heard=tuple(one.hit for one in best if isinstance(one.hit, EventHit)),
-        noted=tuple(one.hit for one in best if isinstance(one.hit, NoteHit)),
-        ranking=tuple(best),
-        weak=len(every) - len(strong),
-    )
+    near = () if strong else tuple([*known, *(one for one in every if one not in known)][:_NEAREST])
+    return result.ranked(best)._replace(nearest=near, weak=len(every) - len(strong))
 
 
 def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
@@ -332,9 +323,7 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
     others = [one for one in _replaced_too(vault, index, asked) if one.fact.id not in known]
     ranking += [RecallHit(FACTS, one) for one in others if one.fact.status == SUPERSEDED]
     best = sorted(ranking, key=lambda one: -one.hit.score)[: asked.limit]
-    return shown._replace(
-        ranking=tuple(best), found=tuple(one.hit for one in best if isinstance(one.hit, FactHit)), nearest=()
-    )
+    return shown.ranked(best)._replace(nearest=())
 
 
 def _gone(vault: Vault, index: Index, asked: RecallQuery) -> tuple[Fact, ...]:
@@ -362,7 +351,7 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, answer_score: float)
 
     A hit that has as many of the question's words as the best one is not weak, however the two compare otherwise.
     """
-    telling = [one for one in every if not one.hit.only_named or not asked.least]
+    telling = [one for one in every if one.hit.tells or not asked.least]
     best = max(telling, key=lambda one: one.hit.score, default=None)
     if best is None or (asked.least and all(one.hit.score < answer_score * _part(one) for one in telling)):
         return []
@@ -416,7 +405,7 @@ def best_rows(
         others = _of_others(facts_in_rows(index, [n for n, _ in strong]), words)
         strong = [(n, one) for n, one in strong if n not in others]
     enough = words.answer_score * FACT_PART
-    answered = any(one.score >= enough and not _only_named(one, answers.had.get(n, ()), words) for n, one in strong)
+    answered = any(one.score >= enough and _judged(one, answers.had.get(n, ()), words)[1] for n, one in strong)
     return [(n, one.score) for n, one in strong], answered, answers.earlier
 
 
@@ -490,7 +479,7 @@ def _ranked(
             for n, one in sketched.items()
         }
     about = facts_asked_of(index, asked.words, words.called, sketched)
-    return _best(hits, sketched, asked, asked_of, shares, about, lambda n, one: _only_named(one, had.get(n, ()), words))
+    return _best(hits, sketched, asked, asked_of, shares, about, lambda n, one: _judged(one, had.get(n, ()), words)[0])
 
 
 def _account(
@@ -589,7 +578,7 @@ def _whole(
             *tokens[n],
             one.prior,
             share_of(words.asked, answers.had.get(n, ())),
-            n in others or _only_named(one, answers.had.get(n, ()), words),
+            *((True, False) if n in others else _judged(one, answers.had.get(n, ()), words)),
         )
         for n, tier, one in answers.best
     )
@@ -602,7 +591,9 @@ def _of_others(placed: Mapping[int, PlacedFact], words: QuestionWords) -> set[in
     return {n for n, one in placed.items() if words.of_another(one.fact.fact, one.entity, near)}
 
 
-def _only_named(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords) -> bool:
-    """Return whether a fact has nothing of a question but a name, and no other channel found more in it."""
-    more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "vector", "time", "links"))
-    return bool(words.names) and not more and all(word.word in words.names for word in had)
+def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords) -> tuple[bool, bool]:
+    """Return whether a fact has nothing of a question but a name, in any channel; and whether it may answer."""
+    bare = bool(words.names) and all(word.word in words.names for word in had)
+    more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "time", "links"))
+    only_named = bare and not more and not fact.channels.get("vector", 0.0) > 0
+    return only_named, not only_named and not (bare and not more and words.of_owner)

@@ -1,6 +1,8 @@
 """The hits of `recall`, in one ranking, and what each channel did."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.named_tuple import NamedTuple
@@ -17,7 +19,8 @@ class FactHit(NamedTuple):
     `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its
     line in a context: an exact count if `exact`, else an upper bound. `share` is the part of the question's words that
     the fact has itself, and `only_named` says that it has nothing of the question but a name, or says it of somebody
-    else; so it is of all hits.
+    else. `tells` is false if it is no answer: that, or only names where something of somebody is asked. So it is of all
+    hits.
     """
 
     fact: Fact
@@ -30,6 +33,7 @@ class FactHit(NamedTuple):
     prior: float = 0.0
     share: float = 0.0
     only_named: bool = False
+    tells: bool = True
 
 
 class EventHit(NamedTuple):
@@ -45,8 +49,9 @@ class EventHit(NamedTuple):
     is_order: bool = False
     share: float = 0.0
     only_named: bool = False
-    outdated: str = ""
+    tells: bool = True
     place: int = 0
+    outdated: str = ""
 
 
 class NoteHit(NamedTuple):
@@ -60,6 +65,7 @@ class NoteHit(NamedTuple):
     channels: Mapping[str, float]
     share: float = 0.0
     only_named: bool = False
+    tells: bool = True
 
 
 class RecallHit(NamedTuple):
@@ -110,6 +116,16 @@ class RecallResult(NamedTuple):
     nearest: tuple[RecallHit, ...] = ()
     successors: Mapping[str, str] = {}
     gone: tuple[Fact, ...] = ()
+
+    def ranked(self, hits: Iterable[RecallHit]) -> RecallResult:
+        """Return the result with these hits, in their order."""
+        ranking = tuple(hits)
+        return self._replace(
+            found=tuple(hit.hit for hit in ranking if isinstance(hit.hit, FactHit)),
+            heard=tuple(hit.hit for hit in ranking if isinstance(hit.hit, EventHit)),
+            noted=tuple(hit.hit for hit in ranking if isinstance(hit.hit, NoteHit)),
+            ranking=ranking,
+        )
 
 
 def page_kind(path: str) -> str:

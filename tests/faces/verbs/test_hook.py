@@ -131,6 +131,30 @@ def test_a_prompt_that_names_somebody_gets_what_is_known_of_them(
     assert given("plan a birthday menu, Orla comes too") == ""
 
 
+def test_a_prompt_names_a_project_as_its_path_does_not(clawmem: Command, vault_root: Path, project: Path) -> None:
+    clawmem("remember", "The service writes to the host quarry.", "--entity", "projects/tide-gauge")
+    clawmem("remember", "Nobody may wake her before eight.", "--entity", "areas/people/gosia-laka")
+    asked = ("fill in the template of tide-gauge", "plan a breakfast with Gosia Łąka")
+    done = [
+        context(say(clawmem, vault_root, "UserPromptSubmit", project, session_id=each[:4], prompt=each))
+        for each in asked
+    ]
+    assert "quarry" in done[0] and "before eight" in done[1]
+
+
+def test_what_stands_beside_what_answers_a_prompt_is_given_too(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    lines = ("The boiler shows the error E4, any idea?", "Top it up as soon as it falls below one bar.")
+    given = "\n".join(
+        json.dumps({"role": "user", "content": line, "timestamp": f"2026-03-02T10:0{at}:00Z", "session": "s8"})
+        for at, line in enumerate(lines)
+    )
+    assert clawmem("ingest", "-", "--format", "jsonl", given=given).code == 0
+    prompt = "the flat is cold again and the boiler shows an error, what do I check before I call anyone in town"
+    assert "one bar" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
+
+
 def test_a_session_starts_with_its_project_and_after_a_compaction_with_its_task(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:

@@ -287,6 +287,18 @@ def test_a_question_that_nothing_answers_is_told_so_with_what_is_near(clawmem: C
     assert "- " not in context
 
 
+def test_a_name_is_the_same_with_accents_and_hyphens_and_no_answer_alone(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "Paweł teaches physics at the lyceum.", "--entity", "areas/people/pawel")
+    clawmem("remember", "Galka sleeps in the hall.", "--entity", "areas/people/galka")
+    clawmem("note", "Paweł repaired the bicycle, next is the fence.")
+    nothing = clawmem("recall", "When is Paweł's birthday?")
+    assert nothing.out == ""
+    assert "Nothing says that." in nothing.err
+    assert "near: " in nothing.err
+    assert "physics" in clawmem("recall", "What does Paweł teach?").out
+    assert "fence" in clawmem("recall", "What is Paweł's next repair?").out
+
+
 def test_a_message_whose_fact_was_replaced_says_what_holds_now(clawmem: Callable[..., Any]) -> None:
     said = [
         {"role": "user", "content": "Never run the migrations on staging yourself.", "id": "m1"},
