@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import DamagedBackup, Refused
+from clawmem.model.forms import WrongValue, read_record, to_record
 from clawmem.model.records.bounds import MANIFEST_BYTES
 from clawmem.model.records.strict_json import read_json
 
@@ -17,7 +18,7 @@ FORMAT = 1
 class ManifestMember(NamedTuple):
     """The size in bytes and the SHA-256 (hex) of one part of the backup."""
 
-    size: int
+    size: Annotated[int, (0, None)]
     sha256: str
 
 
@@ -37,16 +38,14 @@ class Manifest(NamedTuple):
     commit: str
     tree: str
     refs: Mapping[str, str]
-    counts: Mapping[str, int]
+    counts: Mapping[str, Annotated[int, (0, None)]]
     members: Mapping[str, ManifestMember]
     left_out: Mapping[str, str] = {}
 
 
 def manifest_record(manifest: Manifest) -> dict[str, Any]:
     """Return the manifest as plain values, in file order."""
-    fields = manifest._asdict()
-    members = {name: one._asdict() for name, one in manifest.members.items()}
-    return {"kind": KIND, "format": FORMAT, **fields, "members": members}
+    return {"kind": KIND, "format": FORMAT, **to_record(manifest, ())}
 
 
 def render_manifest(manifest: Manifest) -> bytes:
@@ -68,26 +67,9 @@ def parse_manifest(data: bytes) -> Manifest:
             f"This backup has format {form}; this clawmem reads formats up to {FORMAT}.",
             "Install a newer one: pip install --upgrade clawmem-vault",
         )
+    if not record.keys() >= set(Manifest._fields):
+        raise DamagedBackup("its manifest is incomplete")
     try:
-        known = {key: record[key] for key in Manifest._fields}
-        members = {
-            name: ManifestMember(_size(one["size"]), str(one["sha256"])) for name, one in known["members"].items()
-        }
-        known["counts"] = {name: _size(number) for name, number in known["counts"].items()}
-    except (ValueError, TypeError, KeyError, AttributeError) as problem:
-        raise DamagedBackup(f"its manifest is incomplete ({problem})") from None
-    for name in ("made", "made_by", "vault", "object_format", "commit", "tree"):
-        if not isinstance(known[name], str):
-            raise DamagedBackup(f"the '{name}' in its manifest is not text")
-    if not isinstance(known["branch"], str | None):
-        raise DamagedBackup("the 'branch' in its manifest is not text")
-    for name in ("refs", "left_out"):
-        if not isinstance(known[name], dict) or not all(isinstance(value, str) for value in known[name].values()):
-            raise DamagedBackup(f"the '{name}' in its manifest is not a list of texts by name")
-    return Manifest(**{**known, "members": members})
-
-
-def _size(number: object) -> int:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise ValueError("a number is missing or not a whole number, 0 or more")
-    return number
+        return read_record(Manifest, record)
+    except WrongValue as problem:
+        raise DamagedBackup(f"its manifest is wrong: {problem.message}") from None

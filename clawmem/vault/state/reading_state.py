@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from typing import Annotated
 
+from clawmem.errors import InvalidInput
+from clawmem.model.forms import read_record, to_record
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.vault import Vault
 
@@ -43,7 +46,7 @@ class ReadingState(NamedTuple):
     answers that were applied, the last tasks that were given out, by id, and the ids of the last facts that a reader
     has judged for promotion."""
 
-    batch: int | None = None
+    batch: Annotated[int, (1, None)] | None = None
     events: Mapping[str, EventProgress] = {}
     set_aside: tuple[str, ...] = ()
     applied: tuple[str, ...] = ()
@@ -64,25 +67,8 @@ class ReadingState(NamedTuple):
 def read_reading_state(vault: Vault) -> ReadingState:
     """The state as it was kept; a fresh one where the file is missing or odd, as after a clone."""
     try:
-        record = json.loads(vault.disk.read(vault.state / STATE) or b"{}")
-        events = {
-            str(key): EventProgress(
-                int(one["offset"]), bool(one["done"]), tuple(one["told"]), int(one["failed"]), str(one.get("asked", ""))
-            )
-            for key, one in record.get("events", {}).items()
-        }
-        batch = record.get("batch")
-        aside = tuple(str(one) for one in record.get("set_aside", ()))
-        applied = tuple(str(one) for one in record.get("applied", ()))
-        tasks = {
-            str(key): GivenTask(tuple(map(str, one["shown"])), tuple(map(str, one["known"])))
-            for key, one in record.get("tasks", {}).items()
-        }
-        judged = tuple(str(one) for one in record.get("judged", ()))
-        return ReadingState(
-            batch if isinstance(batch, int) and batch > 0 else None, events, aside, applied, tasks, judged
-        )
-    except (ValueError, TypeError, KeyError, AttributeError):
+        return read_record(ReadingState, json.loads(vault.disk.read(vault.state / STATE) or b"{}"))
+    except (ValueError, InvalidInput):
         return ReadingState()
 
 
@@ -90,8 +76,6 @@ def keep_reading_state(vault: Vault, state: ReadingState) -> None:
     """Keep the state, where it says anything new."""
     if state == read_reading_state(vault):
         return
-    record = state._asdict()
-    for name in ("events", "tasks"):
-        record[name] = {key: one._asdict() for key, one in record[name].items()}
+    record = json.dumps(to_record(state, ()), ensure_ascii=False)
     vault.prepare_state()
-    vault.disk.replace(vault.state / STATE, (json.dumps(record, ensure_ascii=False) + "\n").encode(), vault.state)
+    vault.disk.replace(vault.state / STATE, f"{record}\n".encode(), vault.state)
