@@ -245,7 +245,7 @@ KINDS: tuple[FileKind, ...] = (
     _json(
         "session record", "agents/*/sessions/*.json", "records.session:parse_session",
         "records.session:render_session", SESSION, (OWN,),
-    ),
+    )._replace(indexed_as=PAGE),
     _json(
         "claims of sessions", "agents/*/claims.json", "records.claims:parse_claims", "records.claims:render_claims",
         RECORD, (OWN,),

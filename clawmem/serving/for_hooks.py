@@ -49,6 +49,7 @@ _COURTESY = frozenset(
 _EARLIER = "## Sessions before this one"
 _SUMMARY_CHARACTERS, _JUDGED_CHARACTERS = 300, 4000
 _MOST_EARLIER = 3
+_BRIEFLY = 3
 
 
 class HookText(NamedTuple):
@@ -69,7 +70,7 @@ def start_text(
 
     namesake, unread = run_query(vault, lambda index: (namesakes(index, reach), unread_messages(vault, index)))
     hints = [f"- {_rename_hint(vault, reach.project, *each)}\n" for each in namesake.items()]
-    head = "".join((*hints, _unread_hint(vault, caller, *unread, turns_on), earlier_part(earlier, fields=("summary",))))
+    head = "".join((*hints, _unread_hint(vault, caller, *unread, turns_on), earlier_part(earlier, brief=True)))
     done = context(vault, caller, START_TOKENS - token_bound(head), about[:QUESTION_CHARACTERS] or None, reach=reach)
     text = done.text.replace(CLOSING, f"{head}{CLOSING}")
     return HookText(text if "\n- " in text else "", done.facts)
@@ -105,23 +106,28 @@ def last_sessions(sessions: Iterable[SessionRecord], reach: Reach, running: str 
     return sorted(left, key=lambda session: session.ended or "", reverse=True)[:_MOST_EARLIER]
 
 
-def earlier_part(sessions: Iterable[SessionRecord], fields: Sequence[str] = ("summary", "watch for", "warning")) -> str:
+def earlier_part(sessions: Iterable[SessionRecord], brief: bool = False) -> str:
     """Return what earlier sessions hand on, as the part of a context before its closing mark; empty without any.
+    A brief one has all of the newest session, up to three lines of a kind, and the summaries of the others.
 
     Each line has the agent and the label of what an agent stores. What reads as an order is left out, also where a
     record was written by hand."""
     lines = []
-    for session in sessions:
-        texts = {
+    for place, session in enumerate(sessions):
+        texts: dict[str, Sequence[str]] = {
             "summary": [session.summary or ""],
+            "learned": (session.reflection or {}).get("learned", ()),
             "watch for": (session.reflection or {}).get("watch_for", ()),
             "warning": session.warnings,
         }
         told = f"{(session.ended or '')[:10]}, {session.agent or DEFAULT_AGENT}"
         judged = session.extra.get(JUDGED) == judged_mark(session)
-        for field in fields:
+        for field in ("summary",) if brief and place else texts:
             named = told if field == "summary" else f"{told}, {field}"
-            lines += [f"- {servable(named)}: {_handed_on(text, judged)} ({UNREVIEWED})\n" for text in texts[field]]
+            lines += [
+                f"- {servable(named)}: {_handed_on(text, judged)} ({UNREVIEWED})\n"
+                for text in texts[field][: _BRIEFLY if brief else None]
+            ]
     return f"{_EARLIER}\n{''.join(lines)}" if lines else ""
 
 

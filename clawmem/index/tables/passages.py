@@ -11,9 +11,13 @@ from clawmem.errors import Unreadable
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.seals import event_seal, note_seal
 from clawmem.index.tables.store import Index
+from clawmem.model.facts.labels import UNREVIEWED
+from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, parse_events
 from clawmem.model.records.layout import WIKI, agent_of
+from clawmem.model.records.session import UNREPORTED
+from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import SPREAD, search_texts
 
@@ -139,8 +143,29 @@ def _note_documents(n: int, text: str, day: str | None) -> list[Document]:
 
 
 def page_lines(path: str, data: bytes | None) -> list[str]:
-    """Return the lines that people wrote on a page, without comments and generated parts; headings only of the wiki."""
+    """Return the lines that people wrote on a page, without comments and generated parts; headings only of the wiki.
+    The lines of a session record are what the session hands on."""
+    if path.endswith(".json"):
+        return _handed_on(data)
     text = (data or b"").decode(errors="replace")
     if path.startswith(f"{WIKI}/"):
         return list(written_lines(text))
     return [line.text for line in note_lines(text) if line.text != MEMORY_TEMPLATE]
+
+
+def _handed_on(data: bytes | None) -> list[str]:
+    """Return the summary of a session and what its agent learned, labelled; what reads as an order is left out."""
+    from clawmem.model.proposals.quarantine import order_handed_on  # few sessions end
+
+    try:
+        record = read_json(data or b"{}")
+        reflection = record.get("reflection") or {}
+        said = [("summary", record.get("summary"))]
+        said += [(name, one) for name in ("learned", "watch_for") for one in reflection.get(name) or ()]
+    except (ValueError, AttributeError):
+        return []  # the check of the vault names an unreadable record
+    return [
+        f"{name.replace('_', ' ')}: {one_line(text)} ({UNREVIEWED})"
+        for name, text in said
+        if isinstance(text, str) and text and not text.startswith(UNREPORTED) and order_handed_on(text) is None
+    ]

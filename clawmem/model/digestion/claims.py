@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 WORDS_PER_CLAIM = 400
-"""2,000 words of prose give about five claims; the rest of the text stays in the ledger. A short dense text gives up to
-as many, one for each 15 words: those of its sentences that score high."""
-_DENSE_WORDS, _DENSE_CLAIMS, _DENSE_SCORE = 15, 5, 2.6
+"""2,000 words of prose give about five claims; the rest of the text stays in the ledger. A short dense text gives more,
+up to one for each 15 words: those of its sentences that score high."""
+_DENSE_WORDS, _DENSE_CLAIMS, _DENSE_TEXT, _DENSE_SCORE = 15, 5, 1_000, 2.6
 _SHORTEST, _LONGEST = 5, 45
 _LEAST_SCORE = 2.0
 _BLOCK = re.compile(r"#{1,6}[ \t][^\n]*|[^\n]+(?:\n(?![\n#>*\-|`]|\d+[.)] |[ \t]*\n)[^\n]+)*")
@@ -100,8 +100,16 @@ def choose_claims(text: str, most: int | None = None) -> list[ChosenSentence]:
 
 def claims_of(words: int, scores: Sequence[float]) -> int:
     """Return how many claims a text of some words may give, whose sentences have these scores."""
-    dense = min(sum(score >= _DENSE_SCORE for score in scores), words // _DENSE_WORDS, _DENSE_CLAIMS)
+    most = max(_DENSE_CLAIMS, (_DENSE_TEXT - words) // _DENSE_WORDS)
+    dense = min(sum(score >= _DENSE_SCORE for score in scores), words // _DENSE_WORDS, most)
     return max(1, round(words / WORDS_PER_CLAIM), dense)
+
+
+def statements_in(text: str) -> int:
+    """Return how many statements a text may hold at most: its sentences, items, and rows of tables, without code."""
+    prose = _FENCE.sub("", text)
+    rows = max(0, sum(line.lstrip().startswith("|") for line in prose.splitlines()) - 2)
+    return rows + sum(1 for start, end in sentences(prose) if len(_WORD.findall(prose, start, end)) > 2)
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:

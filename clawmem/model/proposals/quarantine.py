@@ -117,7 +117,9 @@ def without_orders(text: str, put: Callable[[str], str] = lambda _: WITHHELD) ->
 def judged_mark(record: SessionRecord) -> int:
     """Return a checksum of what a session hands on and of the rules. A record that holds it was judged when it was
     written, so that a start need not judge it again."""
-    return checksum(RULES, record.summary, *(record.reflection or {}).get("watch_for", ()), *record.warnings)
+    reflection = record.reflection or {}
+    said = (*reflection.get("learned", ()), *reflection.get("watch_for", ()))
+    return checksum(RULES, record.summary, *said, *record.warnings)
 
 
 def orders_in_event_text(text: str, outside: bool) -> tuple[str, str] | None:

@@ -40,7 +40,8 @@ def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
     that read as orders."""
     folders = (f"agents/{agent}/sessions", f"agents/{agent}/daily")
     notes = [note for folder in folders for note in newest_lines(index, folder, most)]
-    notes = [note for note in notes if order_handed_on(note.text) is None]
+    # What the records of sessions hand on is shown where a session of the same project begins.
+    notes = [note for note in notes if not note.path.endswith(".json") and order_handed_on(note.text) is None]
     return [_unit(note, f"- {note.day}:" if note.day else "-") for note in notes]
 
 

@@ -25,7 +25,7 @@ from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.history.evidence import find_event
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope, fact_change
-from clawmem.model.digestion.claims import ChosenSentence, choose_claims, claims_of
+from clawmem.model.digestion.claims import ChosenSentence, choose_claims, claims_of, statements_in
 from clawmem.model.digestion.compare import SAME, SUPPORTS, UPDATES, relation_of
 from clawmem.model.digestion.queue import Claim, DigestionItem
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
@@ -40,7 +40,7 @@ from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.proposals.proposal import ADD, SUPERSEDE
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import trust_limit
-from clawmem.model.records.session import REVOKED
+from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.safety.recalled_text import without_closing_marks
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault
@@ -53,8 +53,9 @@ _MOST_LINKS = 3
 _FOUND_AMONG = 10
 _QUESTION_WORDS = 5
 _FEWEST_WORDS = 2
-# The claims of one text that a reader may give: one for so many words, within limits. Of rules, what the best are of.
-_WORDS_OF_CLAIM, _FEWEST_CLAIMS, _MOST_CLAIMS = 20, 3, 40
+# The claims of one text that a reader may give: as many as it has statements, within limits. Of rules, what the best
+# are of.
+_FEWEST_CLAIMS, _MOST_CLAIMS = 3, 40
 _MOST_OF_TEXT = 50
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 STORED, KNOWN, PROPOSED = "stored", "known", "proposed"
@@ -96,11 +97,13 @@ _SCHEMA: dict[str, Any] = {
 
 
 def texts_of(vault: Vault, item: DigestionItem) -> list[SourceText]:
-    """Return the texts of a source: its events, or what an agent noted in a session and said at its end."""
+    """Return the texts of a source: its events, or what an agent noted in a session and said at its end, with the
+    summary."""
     if item.session is not None:
         record = find_session(vault, item.session)
         learned = [str(one) for key in ("learned", "watch_for") for one in (record.reflection or {}).get(key) or ()]
-        said = [*(note.text for note in record.notes), *learned] if record.state != REVOKED else []
+        summary = [record.summary] if record.summary and not record.summary.startswith(UNREPORTED) else []
+        said = [*summary, *(note.text for note in record.notes), *learned] if record.state != REVOKED else []
         return [SourceText("\n".join(said), None)] if said else []
     return run_query(
         vault,
@@ -124,8 +127,7 @@ def tasks_of(vault: Vault, item: DigestionItem) -> dict[str, tuple[ModelTask, So
     """Return the tasks of a source that no reader has answered, one for each of its texts, by their ids."""
     found = {}
     for text in texts_of(vault, item):
-        words = len(text.text.split())
-        most = min(_MOST_CLAIMS, max(_FEWEST_CLAIMS, words // _WORDS_OF_CLAIM))
+        most = min(_MOST_CLAIMS, max(_FEWEST_CLAIMS, statements_in(text.text)))
         data = f"<text>\n{without_closing_marks(text.text)}\n</text>"
         task = ModelTask("digest", prompt("digest").replace("{most}", str(most)), data, _SCHEMA)
         if task.key not in item.read and find_secret(text.text) is None:

@@ -156,6 +156,27 @@ def test_the_hook_of_the_end_hands_on_no_order(clawmem: Command, vault_root: Pat
     assert "Ended by its program" not in start
 
 
+def test_what_a_session_learned_is_found_and_shown_at_the_next_start(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    agent = {"CLAWMEM_AGENT": "claude-code"}
+    clawmem("session", "start", "--id", "s1", "--project", "https://git.example.org/ada/boat.git", env=agent)
+    reflection = {"learned": ["The proxy buffers bodies of 1 MB."], "watch_for": ["Node 18 breaks the build."]}
+    given = json.dumps({"summary": "Moved the proxy to Basel.", "reflection": reflection})
+    assert clawmem("session", "end", "--session", "s1", "--from", "-", given=given, env=agent).code == 0
+    for question, words in (("proxy buffers", "learned: The proxy buffers bodies of 1 MB."),
+                            ("Node build", "watch for: Node 18 breaks the build."),
+                            ("proxy moved to Basel", "summary: Moved the proxy to Basel.")):  # fmt: skip
+        assert f"{words} (agent, unreviewed)" in clawmem("recall", question, env=agent).out
+    start = context(say(clawmem, vault_root, "SessionStart", project, session_id="s2", source="startup"))
+    assert start.count("learned: The proxy buffers bodies of 1 MB. (agent, unreviewed)") == 1
+    assert start.count("watch for: Node 18 breaks the build. (agent, unreviewed)") == 1
+    other = clawmem("session", "start", "--project", "other", env=agent).out
+    assert "buffers" not in other
+    task = clawmem("learn", "pending").out
+    assert "Moved the proxy to Basel." in task and "Node 18 breaks the build." in task
+
+
 def test_notes_checkpoints_and_scratchpads_hand_on_no_order(clawmem: Command, vault_root: Path) -> None:
     words = ORDERS[0].format("zqmark")
     clawmem("session", "start", "--task", "stream uploads", env=BOT)
