@@ -25,7 +25,7 @@ from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs
 from clawmem.model.language.text import check_statement, normal, one_line
-from clawmem.model.proposals.para import project_of_event
+from clawmem.model.proposals.para import OF_PROJECTS, project_of_event
 from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, title_of
 from clawmem.model.safety.injection.find import find_injection
@@ -35,10 +35,9 @@ _TRUST = {"user": "user", "assistant": "agent", AGENT: "agent", "tool": "tool"}
 _SHORTEST_QUOTE = 8
 _LONGEST_NAME = 40
 _MOST_WORDS = 4
+_LONGEST_TITLE = 6
 _MOST_CHANGES = 5
 _BIRTHDAY = "birthday"
-# What somebody decides or requires in talk about a project belongs to that project.
-_OF_PROJECTS = frozenset(("decision", "requirement", "milestone"))
 # What is filed under a subject may be named in other words than were said: "security", "code style".
 _SUBJECTS = frozenset(("area", "resource", "archive"))
 _SPEAKER = frozenset(
@@ -488,13 +487,13 @@ def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | N
 
 def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str) -> tuple[EntityHint, ...]:
     """Return the entities of the fact, its main entity first. A name that was not said is ignored, unless it is that of
-    a subject: an area, a resource or an archive."""
+    a subject: an area, a resource or an archive. Of a project, a word must have been said."""
     piece = task.shown[number]
     name = _person_talking(task, number)
     speaker = EntityHint("person", name, "speaker")
     about, of_speaker = fact["about"], normal(subject) == normal(piece.speaker)
     project = project_of_event(piece.event)
-    if project and not about and fact["category"] in _OF_PROJECTS:
+    if project and not about and fact["category"] in OF_PROJECTS:
         return _in_order(EntityHint("project", project, "work"), speaker, fact, of_speaker)
     known = _known_entity(about, task.entities)
     if known is not None:
@@ -508,9 +507,11 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
     if not title or normal(title) in _SPEAKER or normal(title) == normal(piece.speaker):
         return (speaker,)
     kind = about.get("kind") if about.get("kind") in KINDS else "resource"
-    said = re.findall(r"\w+", normal(" ".join((*task.texts(number), *task.names))))
-    unsaid = not set(re.findall(r"\w+", normal(title))) <= set(said)
-    if unsaid and (kind not in _SUBJECTS or len(title.split()) > _MOST_WORDS or find_injection(title) is not None):
+    said = set(re.findall(r"\w+", normal(" ".join((*task.texts(number), *task.names)))))
+    words = re.findall(r"\w+", normal(title))
+    part = kind == "project" and any(len(word) > 3 and word in said for word in words)
+    unsaid = not (part or said.issuperset(words))
+    if (unsaid and kind not in _SUBJECTS) or len(title.split()) > _LONGEST_TITLE or find_injection(title) is not None:
         return (speaker,)
     return _in_order(EntityHint(kind, title, "named"), speaker, fact, of_speaker)
 

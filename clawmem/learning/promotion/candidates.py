@@ -118,7 +118,7 @@ def is_placed_by_learning(fact: Fact) -> bool:
 
 
 def _as_proposition(fact: Fact) -> Proposition:
-    return Proposition(fact.fact, "", (0, 0), "", fact.subject, fact.predicate, fact.object)
+    return Proposition(fact.fact, "", (0, 0), "", fact.subject, fact.predicate, fact.object, category=fact.category)
 
 
 def _noted(work: WriteScope, on: str, known: _KnownPlaces) -> list[PromotionCandidate]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from clawmem.learning.english.words import CLOSE, HAS_A, RELATION_OF
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.para import HERE, entity_name, names_in, subject_hints
+from clawmem.model.proposals.para import HERE, OF_PROJECTS, entity_name, names_in, subject_hints
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.entity import kind_of, owner_of, title_of
 
@@ -35,6 +35,8 @@ _WHOSE = re.compile(r"(?P<owner>.+)['’]s (?:[\w-]+ )*?(?P<noun>[\w-]+)")
 _VITAL = frozenset(("allergic_to",))
 _PART_OF = re.compile(r"['’]s?(?= |$)")
 _LONGEST_TITLE = 5
+# "the staging host of Tidemark"
+_PART = re.compile(r"(?:[Tt]he )?[^\WA-Z][\w. -]* (?:of|for|in|von|de) (?P<whole>[^\Wa-z][^,;]*)")
 # "the Atlas launch" is about Atlas; "general relativity" is not about an area called General.
 _WITH_PARTS = ("project", "company")
 
@@ -74,7 +76,9 @@ class EntityTitles:
             whole = last == len(given) or given[last][0].islower()
             if found and whole and owner_of(found) is None and (last == len(given) or kind_of(found) in _WITH_PARTS):
                 return found if kind_of(found) != "person" else None
-        return None
+        part = _PART.fullmatch(subject)
+        whole_of = self._names.get(("", normal(part["whole"]))) if part else None
+        return whole_of if whole_of and owner_of(whole_of) is None and kind_of(whole_of) in _WITH_PARTS else None
 
     def named_in(self, text: str) -> list[str]:
         """Return the entities of the vault, not of an agent, whose titles a text contains, in the order of the text."""
@@ -102,6 +106,11 @@ def place(
     stated = [hint for hint in proposition.entity_hints[:1] if hint.entity]
     stated += [hint for hint in proposition.entity_hints if hint.role in _ABOUT and hint not in stated]
     entity = None if stated else titles.of_subject(proposition.subject or "")
+    if not (stated or entity) and proposition.category in OF_PROJECTS:
+        named = [one for one in titles.named_in(proposition.statement) if kind_of(one) == "project"]
+        entity = named[0] if len(named) == 1 else None
+        if entity:
+            return Placement(entity, False, "", f"The {proposition.category} is about {entity} alone.")
     if entity:
         return Placement(entity, False, proposition.subject or "", f"{proposition.subject} is about {entity}.")
     others = [hint for hint in proposition.entity_hints if hint not in stated and hint.role not in (HERE, "speaker")]

@@ -14,6 +14,8 @@ from clawmem.model.records.entity import check_name, slug
 from clawmem.model.records.event import Event
 
 WORKS_ON = "works_on"
+# What somebody decides or requires in talk about a project belongs to that project.
+OF_PROJECTS = frozenset(("decision", "requirement", "milestone"))
 _FOLDERS = {
     "person": "areas/people",
     "company": "areas/companies",

@@ -83,6 +83,28 @@ def test_promotion_creates_the_company_that_a_name_says(vault: Vault, caller: Ca
     assert "Corvid Labs" in (vault.read_text("life/areas/companies/corvid-labs/summary.md") or "")
 
 
+@pytest.mark.parametrize(
+    ("statement", "subject", "entity"),
+    [
+        ("The Tern deadline is June 30, 2027.", "the tern deadline", "projects/tern"),
+        ("The user decided to use Go for Tern.", "the user", "projects/tern"),
+        ("The staging host of Tern is gull-2.", "the staging host of Tern", "projects/tern"),
+        ("Tern's budget is 9000 euros.", "Tern's budget", "projects/tern"),
+        ("The Harbour project starts in May 2027.", "the Harbour project", "projects/harbour"),
+        ("The user decided between Tern and Heron in May 2026.", "the user", "areas/people/user"),
+        ("The user decided to paint in May 2026.", "the user", "areas/people/user"),
+    ],
+)
+def test_promotion_places_project_facts(
+    vault: Vault, caller: Caller, statement: str, subject: str, entity: str
+) -> None:
+    create_entity(vault, "projects/tern", caller, "Tern")
+    create_entity(vault, "projects/heron", caller, "Heron")
+    _learned(vault, caller, statement, subject)
+    promote(vault, caller, DAY)
+    assert _placed(vault)[statement].entity == entity
+
+
 def test_promotion_leaves_what_a_person_placed(vault: Vault, caller: Caller) -> None:
     create_entity(vault, "projects/tern", caller, "Tern")
     given = {"fact": "Tern is written in Go since May 2026.", "subject": "Tern", "entity": "areas/people/user"}
