@@ -147,7 +147,7 @@ def test_finished_work_is_proposed_and_a_person_archives_it(vault: Vault, caller
     now = later(caller, 3, days=1)
     task = next_task(vault, now, kind="promote")
     judgements = [{"fact": f"f{number}", "worth": 0.3, "reason": "over"} for number in (1, 2)]
-    finished = ["projects/legacy-api", "areas/people/ana", "projects/unknown"]
+    finished = ["project projects/legacy-api", "areas/people/ana", "projects/unknown"]
     answer = {"task": task.key, "judgements": judgements, "finished": finished}
     (line, _) = apply_task(vault, now, json.dumps(answer)).lines
     (proposal,) = list_proposals(vault).proposals

@@ -92,7 +92,7 @@ def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFac
             places |= {key: EntityHint(place["kind"], place["title"], "asked")} if place else {}
     reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.most_common())
     notices = (f"{counted(dropped.total(), 'judgement')} of {name} dropped: {reasons}.",) if dropped else ()
-    over = set(answer.get("finished", ()))
+    over = {one.strip().rpartition(" ")[2] for one in answer.get("finished", ())}  # with or without its class
     finished = {one.entity for one in shown if one.entity in over and kind_of(one.entity) in _MAY_END}
     return Judgements(name, found, places, notices, tuple(sorted(finished)))
 
