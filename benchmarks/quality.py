@@ -33,7 +33,7 @@ from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UP
 from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
 from clawmem.learning.rules.corrections import CORRECTION
 from clawmem.learning.rules.known_changes import RETRACTION, states_change
-from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.rules import candidate_in, extract, statements
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.language.text import normal
@@ -170,6 +170,20 @@ def supersession(cases: Sequence[dict[str, Any]], catalog: Catalog) -> Supersess
     return Supersession(len(cases), retired, wanted, right, bystanders, killed, outcomes, tuple(faults))
 
 
+def signalled(turns: Sequence[dict[str, Any]], catalog: Catalog) -> tuple[int, int, int, int]:
+    """Of the turns that people said: how many with a labelled fact hold a sentence for review, of how many, and the
+    same of those without. The daily limit is not applied."""
+    said = [turn for turn in turns if turn["role"] == "user"]
+    found = [(bool(turn["facts"]), _is_signalled(turn, catalog)) for turn in said]
+    facts = [strong for labelled, strong in found if labelled]
+    others = [strong for labelled, strong in found if not labelled]
+    return sum(facts), len(facts), sum(others), len(others)
+
+
+def _is_signalled(turn: dict[str, Any], catalog: Catalog) -> bool:
+    return candidate_in(_event(turn, turn["text"]), catalog, tuple(turn["speakers"])) is not None
+
+
 class _Memory:
     """The facts of one case, as `learn` holds them while a round goes on."""
 
@@ -186,15 +200,16 @@ class _Memory:
             return [self._add(known["statement"], known["subject"], known["predicate"], known["object"])]
         before = set(self.facts)
         earlier = date.fromisoformat(self.case["said_at"][:10]) - timedelta(days=30)
-        self.hear(known["turn"], f"{earlier}T10:00:00Z")
+        self.hear(known["turn"], f"{earlier}T10:00:00Z", statements)
         told = [fact for name, fact in self.facts.items() if name not in before]
         return [fact for fact in told if all(_holds(fact.fact, word) for word in known["words"])]
 
-    def hear(self, text: str, said_at: str) -> str:
-        """Learn from one turn; the decision that weighed most."""
+    def hear(self, text: str, said_at: str, read_by: Callable[..., Sequence[Proposition]] = extract) -> str:
+        """Learn from one turn, as the rules do or as whoever reads it plainly; the decision that weighed most."""
         event = _event({**self.case, "role": "user", "said_at": said_at}, text)
-        read = extract(event, self.catalog, tuple(self.case["speakers"]))
-        outcomes = [self._decide(drop_unfit_predicate(mark_change(one, event.text))) for one in read]
+        read = read_by(event, self.catalog, tuple(self.case["speakers"]))
+        adds = read_by is not extract
+        outcomes = [self._decide(drop_unfit_predicate(mark_change(one, event.text)), adds) for one in read]
         return next((one for one in (RETRACT, UPDATE, MERGE, "proposed", NOOP, "add") if one in outcomes), "nothing")
 
     def retired(self) -> list[Fact]:
@@ -206,7 +221,7 @@ class _Memory:
         after = self.facts[self.facts[fact.id].superseded_by or fact.id]
         return all(_holds(after.fact, word) for word in news)
 
-    def _decide(self, proposition: Proposition) -> str:
+    def _decide(self, proposition: Proposition, adds: bool) -> str:
         if proposition.category == CORRECTION:
             found = resolve_correction(proposition, self.facts.values())
             if found is None:
@@ -224,6 +239,8 @@ class _Memory:
             decision = reconcile(proposition, known, self.catalog)
         if decision.outcome == NOOP and decision.targets:
             return NOOP
+        if decision.outcome == ADD and not (adds or proposition.asked or decision.contradicts):
+            return "refused"  # a correction of nothing that is known
         verdict = judge(proposition, known, lambda text: "secret" if find_secret(text) else None)
         if not verdict.accepted:
             return NOOP if verdict.duplicate_of else "refused"
@@ -264,6 +281,7 @@ def report() -> Iterator[str]:
     yield "| what | goal | tune | held | fresh |\n|---|---|---|---|---|"
     found = [extraction(read_labels("turns", part), catalog) for part in PARTS]
     changed = [supersession(read_labels("changes", part), catalog) for part in PARTS]
+    signals = [signalled(read_labels("turns", part), catalog) for part in PARTS]
 
     def row(what: str, goal: str, tell: Callable[[int], str]) -> str:
         return f"| {what} | {goal} | {tell(0)} | {tell(1)} | {tell(2)} |"
@@ -275,6 +293,8 @@ def report() -> Iterator[str]:
     )
     yield row("extraction recall", "", lambda n: f"{found[n].recall:.3f} ({found[n].matched} of {found[n].labelled})")
     yield row("turns rightly left alone", "", lambda n: f"{found[n].quiet_kept} of {found[n].quiet_turns}")
+    yield row("turns with a fact that are candidates", "", lambda n: f"{signals[n][0]} of {signals[n][1]}")
+    yield row("turns without one that are candidates", "", lambda n: f"{signals[n][2]} of {signals[n][3]}")
     yield row(
         "supersession precision",
         "1.00",

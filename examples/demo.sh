@@ -50,7 +50,7 @@ for part in first second; do
     clawmem learn apply demo-vault/.git/answer.json --quiet
 done
 
-heading "The heartbeat does the rest: daily notes, summaries, MEMORY.md. Without an agent it learns by rules"
+heading "The heartbeat does the rest: daily notes, summaries, MEMORY.md. Without a reader it stores orders and corrections only, and asks a person about the rest"
 run clawmem heartbeat
 run clawmem entity list
 

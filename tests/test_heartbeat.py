@@ -40,10 +40,16 @@ pytestmark = pytest.mark.usefixtures("without_vectors")
 
 TALK = (
     Message(1, "user", "Hi! How are you?", "2026-11-02T10:00:00Z", "Nora"),
-    Message(2, "user", "I moved to Lisbon last month and I work at Brightpath now.", "2026-11-02T10:01:00Z", "Nora"),
-    Message(3, "user", "Sounds great, congratulations!", "2026-11-02T10:02:00Z", "Tom"),
-    Message(4, "user", "I'm allergic to peanuts, so no satay for me.", "2026-11-02T10:03:00Z", "Tom"),
-    Message(5, "user", "My sister Clara lives in Ghent.", "2026-11-02T10:04:00Z", "Tom"),
+    Message(
+        2,
+        "user",
+        "Please remember that I moved to Lisbon. Remember that I work at Brightpath.",
+        "2026-11-02T10:01:00Z",
+        "Nora",
+    ),
+    Message(3, "assistant", "Sounds great, congratulations!", "2026-11-02T10:02:00Z"),
+    Message(4, "user", "Remember that I'm allergic to peanuts.", "2026-11-02T10:03:00Z", "Nora"),
+    Message(5, "user", "Remember that my sister Clara lives in Ghent.", "2026-11-02T10:04:00Z", "Nora"),
 )
 
 
@@ -130,7 +136,7 @@ def test_equal_messages_without_a_time_are_each_kept(vault: Vault, caller: Calle
 def test_text_out_of_this_memory_is_never_learned_again(vault: Vault, caller: Caller) -> None:
     served = wrap_context("- Nora is allergic to shellfish.")
     told = Message(1, "user", served, "2026-11-02T10:00:00Z", "Nora")
-    mixed = Message(2, "user", f"I moved to Porto in May.\n{served}", "2026-11-02T10:01:00Z", "Nora")
+    mixed = Message(2, "user", f"Remember that I moved to Porto in May.\n{served}", "2026-11-02T10:01:00Z", "Nora")
     ingest(vault, [told, mixed], caller, "session")
     run_heartbeat(vault, caller)
     facts = _facts(vault)
@@ -247,12 +253,14 @@ def test_the_acts_commit_in_their_order(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     run_heartbeat(vault, caller)
     record_access(vault, "2026-11-21T09:31:00Z", [_facts(vault)[0].id])
-    (vault.root / "daily/2026-11-20.md").write_text("# 2026-11-20\n\n- We decided to use Postgres for billing.\n")
+    (vault.root / "daily/2026-11-20.md").write_text(
+        "# 2026-11-20\n\n- Remember that we decided to use Postgres for billing.\n"
+    )
     start = vault.head().commit
     done = run_heartbeat(vault, caller._replace(now=caller.now + timedelta(days=1)))
     subjects = vault.git.run("log", "--reverse", "--format=%s", f"{start}..HEAD").decode().split("\n")
     verbs = [subject.split("(")[0] for subject in subjects if subject]
-    order = ["edit", "ingest", "learn", "access", "synthesize", "promote", "summarise", "curate", "wiki"]
+    order = ["edit", "ingest", "learn", "access", "propose", "synthesize", "promote", "summarise", "curate", "wiki"]
     assert verbs == [verb for verb in order if verb in verbs]
     assert {"edit", "ingest", "learn", "access", "promote", "summarise", "curate", "wiki"} <= set(verbs)
     assert len(done.commits) == len(verbs) - 1
@@ -415,7 +423,7 @@ def test_every_step_has_a_name_of_its_own_and_says_what_it_does_and_when(vault: 
     assert len({step.name for step, _ in steps}) == len(steps)
     assert all(step.description.endswith(".") and step.due.description for step, _ in steps)
     due = {step.name: due for step, due in steps}
-    assert (due["learn"], due["promoted-notes"]) == (True, False)
+    assert due["learn"] is True
 
 
 def test_a_heartbeat_without_results_reports_every_key(vault: Vault, caller: Caller) -> None:

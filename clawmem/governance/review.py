@@ -33,7 +33,7 @@ from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.proposals.kinds import BY_KIND
-from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
+from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.proposals.proposal_file import proposal_to_record
 from clawmem.model.proposals.routes import read_routes
 from clawmem.model.records.caller import Caller
@@ -228,13 +228,14 @@ def approve(
     beside: bool = False,
     keep: str | None = None,
     seen: str | None = None,
+    text: str | None = None,
 ) -> ReviewOutcome:
     """Approve a proposal and apply its change.
 
     With `beside`, a fact that contradicts others is kept with them, and the conflict is settled. `keep` names the
-    fact for which a conflict is decided, if it is not the one that the proposal says. Raise NotPermitted if the caller
-    may not decide it, and Refused if the proposal no longer applies, was rejected before, or is not in the version that
-    was `seen`.
+    fact for which a conflict is decided, if it is not the one that the proposal says. `text` replaces the statement of
+    a proposed new fact; its evidence stays. Raise NotPermitted if the caller may not decide it, and Refused if the
+    proposal no longer applies, was rejected before, or is not in the version that was `seen`.
     """
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
@@ -242,9 +243,18 @@ def approve(
         if proposal.status == APPROVED:
             return _already_decided(work, proposal)
         who = check_decider(vault, work.index, proposal, caller)
+        proposal = _reworded(proposal, text) if text is not None else proposal
         plan = plan_approval(work, proposal, because, beside, keep, who.by)
         decided = _decided(proposal, APPROVED, caller, because, who, plan.winner)
         return _committed(work, decided, with_effects(work, decided, plan), "approved", who)
+
+
+def _reworded(proposal: Proposal, text: str) -> Proposal:
+    if proposal.does != ADD or proposal.fact is None:
+        raise Refused("Only a proposed new fact can be stored in other words.", "Approve it without --text.")
+    says = check_statement(text, "text")
+    own = proposal.fact._replace(fact=says, subject=None, predicate=None, object=None, relation_phrase=None)
+    return proposal._replace(says=says, fact=own)
 
 
 def reject(vault: Vault, reference: str, caller: Caller, reason: str, seen: str | None = None) -> ReviewOutcome:

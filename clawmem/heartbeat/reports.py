@@ -25,6 +25,7 @@ from clawmem.learning.report import (
     promotion_line,
 )
 from clawmem.learning.synthesize import SynthesizeResult
+from clawmem.learning.unread import CandidatesResult
 from clawmem.memory.entities.entities import EntityChange
 from clawmem.memory.facts.access import FoldResult
 from clawmem.memory.facts.decay import DecayResult
@@ -190,6 +191,16 @@ def _queue(done: QueueRun | None, explain: bool) -> Report:
     return Report({"asked": [dict(one) for one in records]}, tuple(map(cost_line, records)))
 
 
+def _candidates(done: CandidatesResult | None, explain: bool) -> Report:
+    """Return the candidates that wait for review."""
+    proposals = done.proposals if done else ()
+    from_ = f"{counted(len(proposals), 'message')} that nobody read"
+    wait = "a candidate waits" if len(proposals) == 1 else "candidates wait"
+    lines = (f"from {from_} {wait} for you: `clawmem review decide`",) if proposals else ()
+    shown = tuple(f"{'candidate':<10} {each.says}" for each in proposals)
+    return Report({"proposed_unread": [each.id for each in proposals]}, lines, shown)
+
+
 def _tacit(done: TacitResult | None, explain: bool) -> Report:
     """Return the patterns that wait for review."""
     proposals = done.proposals if done else ()
@@ -247,6 +258,7 @@ PREMISES = Reporter({"in_doubt": [str], "not_in_doubt": [str], "deprecated": [st
 SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)
 ADAPT = Reporter({"adapted": ({str: object}, None)}, _adapt)
 PROMOTE = Reporter({"promoted": [PROMOTION]}, _promote)
+CANDIDATES = Reporter({"proposed_unread": [str]}, _candidates)
 TACIT = Reporter({"tacit": [str]}, _tacit)
 SUMMARIES = Reporter({"refreshed": [str]}, _summaries)
 MEMORY = Reporter({"memory": bool}, _memory)

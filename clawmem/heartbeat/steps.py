@@ -18,7 +18,8 @@ from clawmem.learning.learn import LearnResult, days_to_read, learn
 from clawmem.learning.promotion.adapt import AdaptResult, adapt
 from clawmem.learning.promotion.tacit import propose_tacit
 from clawmem.learning.relate import RelateResult, relate
-from clawmem.learning.synthesize import SynthesizeResult, synthesize
+from clawmem.learning.synthesize import synthesize
+from clawmem.learning.unread import propose_unread
 from clawmem.memory.entities.user_entity import name_user_entity
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
@@ -57,16 +58,6 @@ def _learn_failures(done: LearnResult) -> Iterable[tuple[str | None, ClawmemErro
 
 def _adapt(run: StepContext) -> AdaptResult:
     return adapt(run.vault, run.caller, nights_due(run)[-1], run.dry_run)
-
-
-def _noted_days(run: StepContext) -> list[str]:
-    """Return the days on which promotion turned notes into facts; their daily pages must be rewritten."""
-    promoted = run.results.get("promote")
-    return [one.on for one in promoted.nights if one.noted and one.commit] if promoted else []
-
-
-def _synthesize_promoted(run: StepContext) -> SynthesizeResult:
-    return synthesize(run.vault, run.caller, _noted_days(run))
 
 
 def _ask(run: StepContext) -> QueueRun:
@@ -133,7 +124,6 @@ _WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
 _NIGHTLY = Due("once for each day, after promotion.hour", nights_due)
 _WEEKLY = Due("once for each week (ISO 8601, UTC), after it ends", lambda run: is_due(run.vault, run.caller))
 _ASKING = Due("at every heartbeat, if a model is set", lambda run: run.model or run.judge or run.narrator)
-_PROMOTED_NOTES = Due("if promotion turned notes into facts", lambda run: not run.dry_run and _noted_days(run))
 
 STEPS = (
     Step("notes", "Add new lines of daily notes to the ledger.", _WRITING,
@@ -151,6 +141,9 @@ STEPS = (
          lambda run: fold_sessions(run.vault, run.caller, run.dry_run), reports.SESSIONS),
     Step("queue", "Let the model answer the queue: digest, promote, tell days, join cold facts.",
          _ASKING, _ask, reports.QUEUE, lambda done: [("model", done.problem)] if done.problem else []),
+    # After every reader of this heartbeat.
+    Step("candidates", "File candidates from messages that nobody has read.", _ALWAYS,
+         lambda run: propose_unread(run.vault, run.caller, run.dry_run), reports.CANDIDATES),
     Step("digest", "Digest ended sessions and documents.", _WRITING, _digest, reports.DIGEST),
     # Before facts decay: what is archived is not condensed.
     Step("condense", "Join cold facts of one topic into one.", _ALWAYS, _condense, reports.CONDENSE),
@@ -165,8 +158,6 @@ STEPS = (
     Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", _NIGHTLY,
          lambda run: promote_nights(run, _asked(run, "promote")),
          reports.PROMOTE, lambda done: done.failed),
-    Step("promoted-notes", "Rewrite the daily notes of days whose notes became facts.", _PROMOTED_NOTES,
-         _synthesize_promoted),
     Step("tacit", "Propose patterns for TACIT.md.", _ALWAYS,
          lambda run: propose_tacit(run.vault, run.caller, run.dry_run), reports.TACIT),
     Step("summaries", "Refresh the summaries of changed entities.", _ALWAYS,

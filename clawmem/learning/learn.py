@@ -145,6 +145,8 @@ def learn_from(
             learning.consider(event, tuple(speakers[session_of(event)]))
         for event in (one for one in events if one.id in read.forget and is_of_person(one)):
             learning.candidates.append(learning.forget(event, read.forget[event.id]))
+        if not read.by_rules:
+            state.close_candidates(event.id for event in events if event.id not in read.unfinished)
         learning.candidates += read.rejected
         learning.propose_predicates(learning.unknown_predicates.entries(work.index))
         commit = None

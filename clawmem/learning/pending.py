@@ -95,18 +95,19 @@ def pending(
     )
 
 
-def after_cursor(vault: Vault, state: ReadingState | None = None) -> Iterator[Event]:
+def after_cursor(vault: Vault, state: ReadingState | None = None, newest_first: bool = False) -> Iterator[Event]:
     """Yield the events after those that a model or an agent has read, oldest first.
 
     With a `state`, those are left out that it marks as read or set aside.
     """
     cursor = parse_cursor(vault.read(CURSOR_PATH))
-    for path in ledger_paths(vault, None):
+    order = reversed if newest_first else iter
+    for path in order(ledger_paths(vault, None)):
         data, reached = vault.read(path) or b"", cursor.by_model.get(PurePosixPath(path).stem)
         if reached and data.count(b"\n") == reached.events and reached.last.encode() in data.rsplit(b"\n", 2)[-2]:
             continue  # a day that was read to its end
         events = parse_events(data, path)
-        for event in events_after(events, cursor.by_model.get(PurePosixPath(path).stem)):
+        for event in order(events_after(events, cursor.by_model.get(PurePosixPath(path).stem))):
             passed = state and (state.events.get(event.id, _UNREAD).done or event.id in state.set_aside)
             if not passed:
                 yield event

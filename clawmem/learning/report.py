@@ -53,7 +53,6 @@ _MOST_NOT_KEPT = 3
 PROMOTION = {
     "date": str,
     "promoted": [str],
-    "from_notes": [str],
     "candidates": [
         {
             "id": str,
@@ -153,7 +152,6 @@ def promotion_data(done: PromoteResult, explain: bool, run: Mapping[str, Any] | 
     return {
         "date": done.on,
         "promoted": [one.candidate.fact.id for one in done.kept],
-        "from_notes": list(done.noted),
         "candidates": [_promotion_verdict(one) for one in shown],
         "proposals": [{"id": one.id, "kind": one.kind, "says": one.says, "why": one.why} for one in done.proposals],
         "judge": done.judge,

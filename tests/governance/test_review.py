@@ -11,7 +11,6 @@ from clawmem.governance.review import approve, list_proposals, reject, show_open
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.doctor import doctor
@@ -39,6 +38,7 @@ from clawmem.model.records.change import Change
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
+from tests.plain_reader import learn_plainly as learn
 
 AT = "2026-11-21T09:30:00Z"
 ADA = "Ada Person <ada@example.org>"

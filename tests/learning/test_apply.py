@@ -287,7 +287,7 @@ def test_a_change_of_something_else_is_not_made(vault: Vault, caller: Caller, ta
 
 
 def test_an_agent_reads_what_only_the_rules_have_read(vault: Vault, caller: Caller) -> None:
-    tell(vault, caller, "I live in Lisbon.", "My kettle sings in B flat.")
+    tell(vault, caller, "Remember that I live in Lisbon.", "My kettle sings in B flat.")
     run_heartbeat(vault, caller)
     assert list(facts_of(vault)) == ["The user lives in Lisbon."]
     task = pending(vault, caller)

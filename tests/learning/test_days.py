@@ -17,7 +17,7 @@ from clawmem.errors import ClawmemError
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import days_to_read, learn, unread_events
+from clawmem.learning.learn import days_to_read, unread_events
 from clawmem.memory.history.undo import undo
 from clawmem.memory.writing import writing
 from clawmem.model.records.caller import Caller
@@ -34,6 +34,7 @@ from clawmem.model.transcripts.message import Message
 from clawmem.vault.state.heartbeat_state import read_heartbeat_state
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
+from tests.plain_reader import learn_plainly as learn
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
 

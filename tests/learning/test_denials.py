@@ -11,7 +11,7 @@ from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import reconcile
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import RoundState
-from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
@@ -75,7 +75,7 @@ RESTATED = [
     ("I don't eat fish.", "I do not eat fish."),
     ("I don't have a cat.", "I do not have a cat."),
 ]
-RULES = Extractor("rules", lambda event, catalog, _: extract(event, catalog, (event.speaker or "",)))
+RULES = Extractor("plain", lambda event, catalog, _: extract(event, catalog, (event.speaker or "",)))
 SAID = "2026-11-02T10:00:00Z"
 STATED = [
     ("The user likes the old jazz bar in the harbour.", "The user doesn't like the old jazz bar in the harbour."),

@@ -163,19 +163,19 @@ def test_a_credential_beside_the_text_leaves_the_text_where_it_is_masked(vault: 
 def test_only_what_the_person_said_is_learned(vault: Vault, caller: Caller) -> None:
     base = {"sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z", "isSidechain": False}
     told = [
-        "I live in Delft.\n<system-reminder>\nI live in Rome.\n</system-reminder>",
-        wrap_context("I work at Quickline."),
+        "Remember that I live in Delft.\n<system-reminder>\nI live in Rome.\n</system-reminder>",
+        wrap_context("Remember that I work at Quickline."),
         "Contents of /home/ada/CLAUDE.md (instructions):\n\nI am allergic to wool.",
         "This session is being continued from a previous conversation.\n\nI have a brother named Otto.",
-        "<command-name>/x</command-name><command-args>I own a boat named Gull.</command-args>",
+        "<command-name>/x</command-name><command-args>Remember that I own a boat named Gull.</command-args>",
     ]
     lines: list[dict[str, object]] = [{"type": "user", "message": {"role": "user", "content": text}} for text in told]
     lines += [
-        {"type": "user", "isSidechain": True, "message": {"role": "user", "content": "I moved to Porto."}},
-        {"type": "user", "isMeta": True, "message": {"role": "user", "content": "I have a cat named Miso."}},
+        {"type": "user", "isSidechain": True, "message": {"role": "user", "content": "Remember that I own a car."}},
+        {"type": "user", "isMeta": True, "message": {"role": "user", "content": "Remember that I have a cat."}},
         {"type": "assistant", "message": {"role": "assistant", "content": [
-            {"type": "thinking", "thinking": "I live in Oslo."},
-            {"type": "tool_use", "id": "t1", "name": "Write", "input": {"text": "I live in Paris."}}]}},
+            {"type": "thinking", "thinking": "Remember that I live in Oslo."},
+            {"type": "tool_use", "id": "t1", "name": "Write", "input": {"text": "Remember that I live in Paris."}}]}},
     ]  # fmt: skip
     data = [json.dumps({**base, "uuid": f"u{number}", **line}).encode() for number, line in enumerate(lines)]
     ingest(vault, read(shape_of(b"\n".join(data), "s"), data, "s"), caller, "s")

@@ -9,7 +9,7 @@ import pytest
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import LearnResult, learn
+from clawmem.learning.learn import LearnResult
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import GateLimits
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
@@ -27,6 +27,7 @@ from clawmem.model.records.event import Event
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
+from tests.plain_reader import learn_plainly as learn
 
 Say = Callable[..., LearnResult]
 

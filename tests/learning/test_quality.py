@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.quality import PARTS, extraction, matches, read_labels, shipped_catalog, supersession
+from benchmarks.quality import PARTS, extraction, matches, read_labels, shipped_catalog, signalled, supersession
 from clawmem.model.proposals.proposition import Proposition
 
 CATALOG = shipped_catalog()
-EXTRACTION_FLOORS = {"tune": (0.94, 0.35), "held": (0.84, 0.22), "fresh": (0.95, 0.05)}
-SUPERSESSION_FLOORS = {"tune": 0.65, "held": 0.47, "fresh": 0.11}
+EXTRACTION_FLOORS = {"tune": (1.0, 0.05), "held": (1.0, 0.04), "fresh": (1.0, 0.009)}
+SUPERSESSION_FLOORS = {"tune": 0.28, "held": 0.16, "fresh": 0.05}
+SIGNAL_BOUNDS = {"tune": (0.92, 0.2), "held": (0.92, 0.25), "fresh": (0.76, 0.21)}
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -28,6 +29,14 @@ def test_supersession_stays_above_its_floors(part: str) -> None:
     assert changed.killed == 0, changed.faults
     assert changed.precision == 1.0, changed.faults
     assert changed.recall >= SUPERSESSION_FLOORS[part], changed.faults
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_turns_with_a_fact_are_candidates_and_few_others(part: str) -> None:
+    strong, labelled, noise, others = signalled(read_labels("turns", part), CATALOG)
+    least, most = SIGNAL_BOUNDS[part]
+    assert strong / labelled >= least
+    assert noise / others <= most
 
 
 def test_the_set_is_as_large_as_it_claims() -> None:

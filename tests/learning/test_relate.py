@@ -163,11 +163,13 @@ def test_a_successor_has_its_own_triple_where_its_words_say_another(vault: Vault
 
 def test_later_news_takes_the_place_of_both_and_older_news_of_none(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, OSLO, PARIS)
-    ingest(vault, [Message(1, "user", "I live in Leeds.", "2020-03-01T10:00:00Z", "Ann")], caller, "chat")
+    ingest(vault, [Message(1, "user", "Remember that I live in Leeds.", "2020-03-01T10:00:00Z", "Ann")], caller, "chat")
     run_heartbeat(vault, caller)
     assert {one.status for one in facts(vault).values()} == {"active"}
     later = caller._replace(now=caller.now + timedelta(days=1))
-    ingest(vault, [Message(2, "user", "I moved to Bergen.", "2026-11-22T10:00:00Z", "Ann")], later, "chat")
+    ingest(
+        vault, [Message(2, "user", "Remember that I moved to Bergen.", "2026-11-22T10:00:00Z", "Ann")], later, "chat"
+    )
     run_heartbeat(vault, later)
     known = facts(vault)
     assert known[OSLO].status == known[PARIS].status == "superseded"

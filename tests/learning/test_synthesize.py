@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 from clawmem.learning.ingest import ingest, ingest_notes
-from clawmem.learning.learn import learn
 from clawmem.learning.synthesize import synthesize
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
@@ -13,6 +12,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
+from tests.plain_reader import learn_plainly as learn
 
 TALK = (
     Message(1, "user", "I'm allergic to peanuts, so no satay for me.", "2026-11-02T10:03:00Z", "Tom", "s1"),

@@ -53,7 +53,7 @@ def test_nobody_there_is_exit_code_14_and_nothing_is_lost(talked: Command) -> No
     assert talked("list", "--json").data["facts"] == []
     talked("config", "set", "llm.fallback", "rules")
     ruled = talked("heartbeat", "--json", env={"MY_KEY": KEY})
-    assert (ruled.code, ruled.data["learned"]["extractor"], ruled.data["learned"]["added"]) == (0, "rules", 1)
+    assert (ruled.code, ruled.data["learned"]["extractor"], ruled.data["learned"]["events"]) == (0, "rules", 1)
     assert any("The rules read the rest" in sentence for sentence in ruled.json["notices"])
 
 

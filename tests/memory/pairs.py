@@ -10,7 +10,6 @@ from pathlib import Path
 
 from clawmem.errors import ClawmemError
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
 from clawmem.memory.entities.entities import archive_entity, move_entity
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
@@ -27,6 +26,7 @@ from tests.conftest import NOW
 from tests.faults.checks import git
 from tests.memory.machines import Machine, make_machines
 from tests.memory.test_git_merges import pull
+from tests.plain_reader import learn_plainly as learn
 
 POLICIES = ("review", "newest", "ours", "theirs")
 _NAMES = ("areas/people/jane", "projects/site", "projects/boat", "areas/general")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.checks.problem import ERROR
 from clawmem.memory.health.doctor import doctor
@@ -21,6 +20,7 @@ from clawmem.model.transcripts.message import Message
 from tests.conftest import NOW, Command
 from tests.memory.machines import Machine, make_machines
 from tests.memory.test_git_merges import pull
+from tests.plain_reader import learn_plainly as learn
 
 LEDGER = "ledger/2026-11-20.jsonl"
 GENERAL = "life/areas/general/items.json"

@@ -26,7 +26,8 @@ from clawmem.governance import checked_start
 from clawmem.learning.attribution import fiction, forgetting
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
-from clawmem.learning.rules.rules import LONGEST_SENTENCE, extract
+from clawmem.learning.rules.rules import LONGEST_SENTENCE
+from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound

@@ -23,6 +23,7 @@ from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
+from tests.plain_reader import learn_plainly
 
 AT = "2026-11-20T10:00:00Z"
 
@@ -299,6 +300,7 @@ def taken(newborn: Path, folder: Path, group: str) -> Learned:
         found = read(shape, data.splitlines(keepends=True) if shape.by_line else [data], done.source, done.role)
         capped = (one._replace(trust=done.trust) if done.trust and isinstance(one, Message) else one for one in found)
         assert ingest(vault, capped, caller, done.source).added, name
+    learn_plainly(vault, caller)
     assert not run_heartbeat(vault, caller).failed
     items = [*root.glob("life/**/items.json"), *root.glob("agents/**/items.json")]
     facts = [(path.relative_to(root).as_posix(), one) for path in items for one in parse_items(path.read_bytes(), "")]

@@ -25,7 +25,7 @@ from clawmem.governance.review import CitedEvent, ProposalDetails, evidence, lis
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted, one_line, visible
-from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, SUPERSEDE, Proposal
+from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, SUPERSEDE, Proposal, is_candidate
 from clawmem.runtime import Runtime
 
 _BOLD, _DIM, _RED, _GREEN, _CYAN = "1", "2", "31", "32", "36"
@@ -293,6 +293,16 @@ def _approve_beside(walk: Walk) -> None:
     walk.decide("review approve", beside=True)
 
 
+def _edit(walk: Walk) -> None:
+    text = walk.line("the fact in your words (empty: not now): ")
+    if text:
+        walk.decide("review approve", text=text)
+
+
+def _drop(walk: Walk) -> None:
+    walk.decide("review reject", reason="It is not worth keeping.")
+
+
 def _keep(walk: Walk) -> None:
     assert walk.shown is not None
     sides = {str(number): one for number, one in enumerate(walk.shown.targets, 1)}
@@ -359,6 +369,10 @@ def _contradicts(one: Proposal) -> bool:
     return one.kind == "conflict" and one.does in (ADD, SUPERSEDE)
 
 
+def _adds(one: Proposal) -> bool:
+    return one.does == ADD and one.fact is not None
+
+
 def _has_sides(one: Proposal) -> bool:
     return one.kind == "conflict" and one.does == SUPERSEDE and len(one.targets) > 1
 
@@ -371,7 +385,9 @@ KEYS = (
     Key("A", "approve and say why", _approve_because),
     Key("b", "approve, and keep the facts that it contradicts as well", _approve_beside, _contradicts),
     Key("k", "decide the conflict for one of its facts", _keep, _has_sides),
+    Key("t", "approve in other words", _edit, _adds),
     Key("r", "reject and say why", _reject),
+    Key("x", "drop the candidate", _drop, is_candidate),
     Key("s", "skip (also space or n)", _skip),
     PREVIOUS,
     Key("d", "show what approving would change", _difference),

@@ -62,11 +62,13 @@ def decide(call: Call, kind: str | None) -> Answer:
     return call.decide_proposals(kind)
 
 
-def approve(call: Call, proposal: str, reason: str | None, beside: bool, keep: str | None) -> Answer:
+def approve(
+    call: Call, proposal: str, reason: str | None, beside: bool, keep: str | None, text: str | None = None
+) -> Answer:
     """Apply a proposal, in one commit. The command is refused if a fact that it changes has changed since, for a person
     who is not a reviewer of it (`review.routes`), and for an agent to whom no person delegated the decision. With
     `review.signed`, the commit is signed."""
-    return _decided(approve_act(call.runtime.vault(), proposal, call.runtime.caller(), reason, beside, keep))
+    return _decided(approve_act(call.runtime.vault(), proposal, call.runtime.caller(), reason, beside, keep, text=text))
 
 
 def reject(call: Call, proposal: str, reason: str) -> Answer:
@@ -261,6 +263,7 @@ VERB = {
                 ("--keep",),
                 completes="fact",
             ),
+            Parameter("text", "Store the proposed new fact in these words.", ("--text",)),
         ),
         _DECIDED,
         ("clawmem review approve prop_1a2b --reason 'her passport says so'",),

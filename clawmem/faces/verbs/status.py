@@ -38,6 +38,7 @@ def _data(found: VaultLocation, state: Status) -> dict[str, object]:
         "events": state.events,
         "unfolded_accesses": state.unfolded_accesses,
         "proposals": state.proposals,
+        "candidates": state.candidates,
         "learning": _learning_data(state.learning),
         "edits": {"waiting": list(state.edits.waiting), "unreadable": _reasons(state.edits.unreadable)},
         "unfinished": state.unfinished,
@@ -72,11 +73,12 @@ def _learning_data(learning: LearningState) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _learning_pairs(learning: LearningState, harness: str) -> Iterator[tuple[str, str]]:
+def _learning_pairs(learning: LearningState, harness: str, candidates: int) -> Iterator[tuple[str, str]]:
     reading = learning.reading
     unread = f"{reading.unread:,} unread by any model: `clawmem learn pending`" if reading.unread else "none is unread"
     off = "" if learning.models or not reading.unread else f", or `clawmem setup {harness} --learn`"
-    yield "learning", f"{counted(reading.kept, 'message')} kept, {reading.taught:,} taught a fact; {unread}{off}"
+    ask = f"; {counted(candidates, 'candidate')} for you: `clawmem review decide`" if candidates else ""
+    yield "learning", f"{counted(reading.kept, 'message')} kept, {reading.taught:,} taught a fact; {unread}{off}{ask}"
     yield "reader", "; ".join(_readers(learning, harness))
     yield "heartbeat", _last_run(learning.last)
     if learning.last is not None:
@@ -96,7 +98,8 @@ def _readers(learning: LearningState, harness: str) -> Iterator[str]:
         of_limits = ", ".join(f"{count:,} of {limit:,} {what}" for count, limit, what in used)
         yield f"{', '.join(learning.models) or 'none'}: today {learning.cents_today:.4g} cents, {of_limits}"
     else:
-        yield f"off on this machine, so facts come from rules only; `clawmem setup {harness} --learn` turns it on"
+        turn_on = f"`clawmem setup {harness} --learn` turns it on"
+        yield f"off on this machine, so rules store orders and corrections only; {turn_on}"
     for name, total in reversed([*reading.readers.items()]):
         cents = f", {total.cents:.4g} cents" if total.cents else ""
         read = f"{counted(total.messages, 'message')}, {counted(total.facts, 'fact')}, {total.tokens:,} tokens{cents}"
@@ -126,7 +129,7 @@ def _pairs(found: VaultLocation, state: Status) -> Iterator[tuple[str, str]]:
     yield "events", f"{state.events:,}"
     readable = {preset.harness for preset in PRESETS.values()}
     harness = next((mark.harness for mark in state.hooks if mark.harness in readable), "HARNESS")
-    yield from _learning_pairs(state.learning, harness)
+    yield from _learning_pairs(state.learning, harness, state.candidates)
     for one in state.hooks:
         yield "hook", f"{one.harness} {one.event} {minute(one.at)}: {one.outcome}, {one.message}"
     yield "accesses", f"{state.unfolded_accesses:,} not counted in facts yet"
@@ -168,6 +171,7 @@ VERB = Command(
         "events": int,
         "unfolded_accesses": int,
         "proposals": int,
+        "candidates": int,
         "learning": {
             "waiting": int,
             "missing_keys": [{"setting": str, "variable": str}],

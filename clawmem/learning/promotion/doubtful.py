@@ -9,7 +9,6 @@ from clawmem.index.search.lookup import by_ids, facts_containing
 from clawmem.learning.promotion.candidates import PromotionCandidate
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.promotion import PromotionScore, PromotionVerdict, ScoredFact, promotion_doubt
@@ -48,7 +47,7 @@ class PendingPromotions:
 
     def scored(self, one: PromotionCandidate, judgement: PromotionScore) -> ScoredFact:
         """Return the candidate with its score, its doubt and any earlier decision."""
-        earlier = self._earlier.get(_key(one))
+        earlier = self._earlier.get((one.fact.id,))
         doubt = promotion_doubt(one.fact, self._contradictions.get(one.fact.id, ()))
         settled = _settled(earlier) if earlier else None
         return ScoredFact(one.fact, one.entity, judgement, doubt, earlier.id if earlier else None, settled)
@@ -63,8 +62,7 @@ class PendingPromotions:
             f"{verdict.reason[0].upper()}{verdict.reason[1:]}.",
             stamp(self._work.caller.now),
             PROMOTE,
-            targets=() if one.noted else (ProposalTarget(fact.id, fact.fact),),
-            fact=fact._replace(id=UNSET_ID) if one.noted else None,
+            targets=(ProposalTarget(fact.id, fact.fact),),
             entity=one.entity,
             title=one.title,
             worth=PromotionWorth(on, judgement.score, judgement.reasons),
@@ -82,10 +80,6 @@ class PendingPromotions:
         identity = new_proposal_id(self._work.caller.entropy, self._taken)
         self._taken.add(identity)
         return identity
-
-
-def _key(one: PromotionCandidate) -> tuple[str, ...]:
-    return topic(ADD, one.fact) if one.noted else (one.fact.id,)
 
 
 def _keys(proposal: Proposal) -> Iterable[tuple[str, ...]]:

@@ -58,13 +58,11 @@ _DAYS_TO_JUDGE = 7
 class PromoteResult(NamedTuple):
     """The result of promoting one day.
 
-    `verdicts` has every candidate, best first. `noted` has the ids of promoted facts that were only notes before.
-    `judge` is the reader who judged, or `rules`.
+    `verdicts` has every candidate, best first. `judge` is the reader who judged, or `rules`.
     """
 
     on: str
     verdicts: tuple[PromotionVerdict, ...]
-    noted: tuple[str, ...] = ()
     commit: str | None = None
     notices: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
@@ -135,7 +133,6 @@ def joined_results(results: Sequence[PromoteResult]) -> PromoteResult:
     ranked = sorted(verdicts.values(), key=lambda one: (not one.promoted, -one.candidate.judgement.score))
     return last._replace(
         verdicts=tuple(ranked),
-        noted=tuple(one for result in results for one in result.noted),
         commit=next((one.commit for one in reversed(results) if one.commit), None),
         notices=tuple(dict.fromkeys(one for result in results for one in result.notices)),
         proposals=tuple(one for result in results for one in result.proposals),
@@ -162,11 +159,9 @@ def promote(
             verdicts, proposals = _with_proposals(day, verdicts)
             proposals += day.pending.archiving(judging.finished, judging.judge) if judging else []
             commit = _commit(work, day, verdicts, proposals, placed)
-        noted = [one.candidate.fact.id for one in verdicts if one.promoted]
         return PromoteResult(
             on,
             tuple(verdicts),
-            tuple(one for one in noted if day.by_id[one].noted),
             commit,
             (*work.notices, *day.pending.notices, *(judging.notices if judging else ())),
             tuple(proposals),
@@ -221,10 +216,8 @@ def _place_elsewhere(day: _PromotionDay, judging: Judgements | None, default: st
         if hint and entity and entity != candidate.entity and free:
             source = candidate.moves or candidate.entity
             why = f"it is about the {hint.kind} {hint.title}"
-            day.by_id[one.fact.id] = candidate._replace(
-                entity=entity, title=hint.title, moves=None if candidate.noted else source, why=why
-            )
-            found |= set() if candidate.noted or is_candidate_place(source) else {one.fact.id}
+            day.by_id[one.fact.id] = candidate._replace(entity=entity, title=hint.title, moves=source, why=why)
+            found |= set() if is_candidate_place(source) else {one.fact.id}
     return frozenset(found)
 
 
@@ -294,8 +287,7 @@ def _words(facts: int, proposals: int, moved: int) -> str:
 
 
 def _move(one: PromotionCandidate, promoted: Fact) -> FactMove:
-    source = None if one.noted else one.moves or one.entity
-    return FactMove(without_place(promoted), source, one.entity, one.title)
+    return FactMove(without_place(promoted), one.moves or one.entity, one.entity, one.title)
 
 
 def _body_line(one: ScoredFact, candidate: PromotionCandidate) -> str:

@@ -158,6 +158,10 @@ class LearningRound:
         if proposition.span in before or plain(proposition.statement) in before:
             # After an undo or a merge the day is read again. Later changes of that fact must stay.
             return LearningCandidate(proposition, ends.NOOP, "duplication", "It was already learned from this event.")
+        decided = self._state.decided_candidate(proposition) if event.id in self._extractor.by_model else None
+        if decided:
+            outcome, reason = earlier_outcome(decided)
+            return LearningCandidate(proposition, outcome, "review", reason, proposal=decided.id)
         most = self._limits.max_facts_of(event)
         # The number of facts of a model run is limited when the model is asked.
         if number >= most and event.id not in self._extractor.by_model:
@@ -244,6 +248,14 @@ class LearningRound:
     ) -> LearningCandidate:
         if decision.outcome == NOOP and decision.targets:
             return self._restated(proposition, decision, known, event, "reconcile")
+        if (
+            self._workflow == BY_RULES
+            and not proposition.asked
+            and decision.outcome == ADD
+            and not decision.contradicts
+        ):
+            reason = "It says that something known changed, and nothing known is meant."
+            return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
         # A fact that is replaced is no duplicate of what replaces it.
         rest = {key: fact for key, fact in known.items() if not (proposition.changes and key in decision.targets)}
         verdict = self._judged(proposition, rest)

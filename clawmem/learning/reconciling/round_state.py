@@ -39,7 +39,15 @@ from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.proposals.para import kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import waiting_for
-from clawmem.model.proposals.proposal import CatalogEntry, Proposal, new_proposal_id, topic
+from clawmem.model.proposals.proposal import (
+    OPEN,
+    CatalogEntry,
+    Proposal,
+    is_candidate,
+    new_proposal_id,
+    proposal_path,
+    topic,
+)
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.change import Change
 from clawmem.model.records.cursor import LearningCursor
@@ -68,6 +76,7 @@ class _ProposalIndex:
         self.unreadable = filed.unreadable
         self.ids: set[str] = set()
         self.entries: list[CatalogEntry] = []
+        self.candidates: dict[str, list[Proposal]] = {}
         self._things: dict[tuple[str, ...], list[Proposal]] = {}
         for one in filed.proposals:
             self.add(one)
@@ -75,6 +84,8 @@ class _ProposalIndex:
     def add(self, proposal: Proposal) -> None:
         """Add a proposal."""
         self.ids.add(proposal.id)
+        if is_candidate(proposal):
+            self.candidates.setdefault(proposal.source_event or "", []).append(proposal)
         if proposal.entry:
             self.entries.append(proposal.entry)
         if proposal.fact:
@@ -108,6 +119,7 @@ class RoundState:
         self._kinds: dict[str, str] | None = None
         self._waits = work.vault.settings.words("learning.enter") == "promoted"
         self._said: list[str] = []
+        self._closed: list[str] = []
         self.proposals: list[Proposal] = []
         # What requests to forget have hidden: each is a commit of its own, which can be undone.
         self.hidden: list[Change] = []
@@ -278,6 +290,20 @@ class RoundState:
         self.proposals.append(named)
         return named
 
+    def decided_candidate(self, proposition: Proposition) -> Proposal | None:
+        """Return the candidate of the same words that a person accepted or dropped, or None."""
+        start, end = proposition.span
+        for each in self.filed.candidates.get(proposition.event_id, ()):
+            span = each.fact.source_span if each.fact else None
+            if each.status != OPEN and span and span[0] < end and start < span[1]:
+                return each
+        return None
+
+    def close_candidates(self, event_ids: Iterable[str]) -> None:
+        """Take back the open candidates of events that a reader has read."""
+        found = (each for event in event_ids for each in self.filed.candidates.get(event, ()))
+        self._closed += [each.id for each in found if each.status == OPEN]
+
     @property
     def notices(self) -> tuple[str, ...]:
         """Return a notice for each unreadable proposal, and for each bracket that names no premise."""
@@ -298,7 +324,7 @@ class RoundState:
         for day, lines in self._notes.items():
             path = daily_path(day)
             writes[path] = _with_mentions(self._work.text(path), day, lines).encode()
-        return {**writes, **proposal_writes(self.proposals)}
+        return {**writes, **dict.fromkeys(map(proposal_path, self._closed)), **proposal_writes(self.proposals)}
 
     def _people_close(self) -> dict[str, str]:
         """Return the people close to the speakers, read on the first mention of an unknown person."""

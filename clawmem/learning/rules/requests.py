@@ -12,11 +12,13 @@ from clawmem.learning.rules.dating import said_day
 from clawmem.learning.rules.forms import is_complete, sentence_of, template_filled, values_of, with_small_initial
 from clawmem.learning.rules.known_changes import RETRACTION
 from clawmem.learning.rules.reader import EventReader, in_third_person
+from clawmem.model.facts.fact import DEFAULT_IMPORTANCE
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals.proposition import Proposition
 
 STOPS = " .,;:!?"
 _KEPT, _RULED = "fact", "instruction"
+_AS_SAID = 0.6  # confidence
 
 
 def read_request(sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
@@ -59,7 +61,7 @@ def _kept(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list
     sure = not any(reader.language.guards[name].search(inner.text) for name in ("unsure", "reported", "untrue"))
     read = list(read_clauses(inner, reader)) if sure else []
     if sum(len(one.source_text) for one in read) * 3 > len(inner.text) * 2:
-        return [one._replace(confidence=0.95, importance=max(one.importance, 0.8)) for one in read]
+        return [one._replace(confidence=0.95, importance=max(one.importance, 0.8), asked=True) for one in read]
     return _noted(inner, reader, "kept", None, _KEPT)
 
 
@@ -67,12 +69,28 @@ def _lesson(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> li
     return _noted(_inner(found, sentence), reader, "lesson", "learned", "lesson")
 
 
-def _noted(inner: TextSpan, reader: EventReader, kind: str, predicate: str | None, category: str) -> list[Proposition]:
+def read_as_said(sentence: TextSpan, reader: EventReader) -> list[Proposition]:
+    """Return a sentence as a statement in the third person, or in quotation marks where that fails; empty if it cannot
+    be understood alone."""
+    return [
+        each._replace(
+            subject=reader.subject if each.object != sentence.text.rstrip(STOPS) else None,
+            object=None,
+            confidence=_AS_SAID,
+            importance=DEFAULT_IMPORTANCE,
+        )
+        for each in _noted(sentence, reader, "said", None, _KEPT, "cited")
+    ]
+
+
+def _noted(
+    inner: TextSpan, reader: EventReader, kind: str, predicate: str | None, category: str, quoted: str = "quoted"
+) -> list[Proposition]:
     words = inner.text.rstrip(STOPS)
     if not is_complete(words, reader.language) or reader.language.guards["vague"].match(words):
         return []
     told = in_third_person(words, reader)
-    template = reader.language.say[kind if told else "quoted"]
+    template = reader.language.say[kind if told else quoted]
     say = template_filled(template, {"who": reader.who, "words": told or words})
     dates = find_dates(words, said_day(reader.event), ahead=True) if reader.language.reads_dates else ()
     labels = ", ".join(one.label for one in dates if one.relative and one.label)
@@ -134,4 +152,5 @@ def _asked(
         entity_hints=(reader.hint,),
         trust="user",
         said_at=reader.event.timestamp,
+        asked=True,
     )

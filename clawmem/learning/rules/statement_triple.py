@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from clawmem.learning.rules.forms import matched_form, predicate_of, tail_match, template_filled, values_of
 from clawmem.learning.rules.language import Language, Rule, language_of
-from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.rules import statements
 from clawmem.model.facts.catalog import Catalog, Predicate
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import normal
@@ -135,7 +135,7 @@ def _is_hedged(text: str, language: Language) -> bool:
 
 def _first_person(text: str, user: str, fact: Fact, catalog: Catalog) -> StatementTriple | None:
     """What the user says of themself."""
-    found = extract(Event(fact.id, fact.timestamp, "user", text), catalog)
+    found = statements(Event(fact.id, fact.timestamp, "user", text), catalog)
     if len(found) != 1 or found[0].span != (0, len(text)) or found[0].ended or found[0].former:
         return None
     one = found[0]

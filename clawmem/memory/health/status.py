@@ -17,6 +17,7 @@ from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.proposals.proposal import is_candidate
 from clawmem.model.settings.local import SettingSuggestion, open_suggestions
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
@@ -49,8 +50,8 @@ class Status(NamedTuple):
     """The state of a vault.
 
     `facts` are numbers by status. `unfinished` describes an interrupted change. `proposals` is the number of open
-    proposals. `accepted` says whether the vault was accepted on this machine; `suggested` are the suggested settings
-    that are not used here."""
+    proposals, and `candidates` that of those from messages that nobody read. `accepted` says whether the vault was
+    accepted on this machine; `suggested` are the suggested settings that are not used here."""
 
     name: str
     format: int
@@ -65,6 +66,7 @@ class Status(NamedTuple):
     search: IndexState
     notices: tuple[str, ...] = ()
     proposals: int = 0
+    candidates: int = 0
     accepted: bool = True
     suggested: tuple[SettingSuggestion, ...] = ()
     learning: LearningState = LearningState()
@@ -96,6 +98,7 @@ def status(vault: Vault, today: str = "") -> Status:
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),
             notices=(*index.notices, *unreadable_notices(index), *filed.unreadable, *uncounted, *_set_aside(vault)),
             proposals=len(filed.open),
+            candidates=sum(map(is_candidate, filed.open)),
             accepted=is_accepted(vault.git_dir, vault.environment),
             suggested=open_suggestions(vault.settings),
             learning=learning,

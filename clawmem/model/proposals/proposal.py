@@ -23,6 +23,8 @@ ACTIONS = (ADD, SUPERSEDE, MERGE, END, RETRACT, PREDICATE, LINE, PROMOTE, DECIDE
 
 PREFIX = PROPOSAL_PREFIX
 FOLDER = "review"
+# The workflow of facts that a person made of what no reader had read.
+CANDIDATES = "heartbeat/candidates"
 # A decision in the name of a conflict strategy, which no person made.
 BY_STRATEGY = "strategy "
 
@@ -114,6 +116,11 @@ class Proposal(NamedTuple):
     details: Mapping[str, Any] | None = None
     decided: ReviewDecision | None = None
     extra: Mapping[str, Any] = {}
+
+
+def is_candidate(proposal: Proposal) -> bool:
+    """Return whether a proposal is a sentence of a message that no reader had read."""
+    return proposal.fact is not None and proposal.fact.workflow == CANDIDATES
 
 
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:

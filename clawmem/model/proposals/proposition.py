@@ -38,7 +38,7 @@ class Proposition(NamedTuple):
     Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
     like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that
     was shown them said. `valid_from` and `valid_to` are ISO days; confidence and importance are from 0 to 1.
-    `doubt` is why the trust is limited, as a clause.
+    `doubt` is why the trust is limited, as a clause. `asked` means that the speaker asked to keep it.
     """
 
     statement: str
@@ -64,6 +64,7 @@ class Proposition(NamedTuple):
     anew: bool = False
     changes: tuple[FactChange, ...] = ()
     doubt: str = ""
+    asked: bool = False
 
     @property
     def key(self) -> str:

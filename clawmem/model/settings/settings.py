@@ -106,6 +106,7 @@ SETTINGS = (
     Setting("failures.guardrail_after", "int", 3, "failures of one mode and agent that propose a guardrail", 1, 1000),
     Setting("condense.facts", "int", 5, "cold facts of one entity and topic that become one", 2, 1000),
     Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
+    Setting("heartbeat.candidates", "int", 5, "candidates a day from messages that nobody read; 0: none", 0, 100),
     Setting(
         "heartbeat.max_facts_per_event",
         "int",

@@ -14,11 +14,11 @@ import pytest
 from tests.conftest import Command
 
 TALK = (
-    "I was born in Oslo.",
-    "I was born in Bergen.",
-    "I'm cooking soup right now in the kitchen.",
-    "I like tea.",
-    "I really like tea.",
+    "Remember that I was born in Oslo.",
+    "Remember that I was born in Bergen.",
+    "Remember that I'm cooking soup right now in the kitchen.",
+    "Remember that I like tea.",
+    "Remember that I really like tea.",
 )
 
 

@@ -47,7 +47,7 @@ def test_it_commits_nothing_and_names_edits(clawmem: Command, vault_root: Path) 
 
 
 def test_events_that_wait_and_the_last_heartbeat(clawmem: Command) -> None:
-    said = ["I live in Oslo.", "Nice weather today."]
+    said = ["Remember that I live in Oslo.", "Nice weather today."]
     lines = "\n".join(json.dumps({"role": "user", "content": one, "speaker": "Mia"}) for one in said)
     clawmem("ingest", "-", given=lines)
     before = clawmem("status")

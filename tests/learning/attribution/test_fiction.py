@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.quality import shipped_catalog
 from clawmem.learning.attribution.fiction import announces_fiction, fiction_end, fiction_start
-from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.records.event import Event
 
 CATALOG = shipped_catalog()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.quality import shipped_catalog
 from clawmem.learning.attribution.quoted import is_by_sender, own_sentences
 from clawmem.learning.attribution.sentences import sentences
-from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.records.event import Event
 
 CATALOG = shipped_catalog()

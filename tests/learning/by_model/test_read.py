@@ -236,7 +236,8 @@ def test_nobody_listens(vault: Vault, caller: Caller) -> None:
 
 
 def test_rules_read_only_where_the_setting_says_so(vault: Vault, caller: Caller) -> None:
-    ingest(vault, TALK, caller, "talk.jsonl")
+    order = Message(9, "user", "Never push to main on a Friday.", "2026-11-20T11:00:00Z")
+    ingest(vault, [*TALK, order], caller, "talk.jsonl")
     done = run_heartbeat(vault, caller, model=model(closed_address())._replace(fallback="rules"))
     assert code(done) == DONE
     assert done.of("learn") is not None

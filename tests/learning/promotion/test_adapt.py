@@ -8,7 +8,6 @@ import pytest
 
 from clawmem.errors import Unreadable
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
 from clawmem.learning.promotion.adapt import PATH, adapt, current_adaptation
 from clawmem.learning.promotion.promote import promote
 from clawmem.memory.facts.remember import remember
@@ -18,6 +17,7 @@ from clawmem.model.proposals.adaptation import Adaptation, PromotionOutcomes
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
+from tests.plain_reader import learn_plainly as learn
 
 TODAY = "2026-11-21"
 

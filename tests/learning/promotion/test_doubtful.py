@@ -10,28 +10,21 @@ from clawmem.errors import Refused
 from clawmem.governance.review import approve, reject
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
-from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
 from clawmem.learning.promotion.adapt import adapt, current_adaptation
 from clawmem.learning.promotion.promote import PromoteResult, promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract
 from clawmem.memory.health.configure import change_setting
-from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.memory.review.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.pages.daily import daily_path
-from clawmem.model.pages.day_page import MENTIONS
-from clawmem.model.pages.summary import with_generated
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.proposal import OPEN, REJECTED, RETRACT, Proposal, ProposalTarget
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
-from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 
 TODAY = "2026-11-21"
@@ -104,34 +97,6 @@ def test_undone_with_what_was_promoted_beside_it(vault: Vault, caller: Caller) -
     assert done.commit
     undo(vault, done.commit, caller)
     assert (facts_of(vault), read_proposals(vault).proposals) == (before, ())
-
-
-def test_a_note_just_under_the_score_becomes_a_fact_when_a_person_says_so(vault: Vault, caller: Caller) -> None:
-    words = "We decided to use Postgres 16 for the billing service."
-    ingest(vault, [Message(1, "user", words, "2026-11-20T10:00:00Z", "Nora", "s1")], caller, "chat")
-    learned = learn(vault, caller)
-    assert learned.commit
-    (found,) = learned.candidates
-    undo(vault, learned.commit, caller)
-    statement = found.proposition.statement
-    page = vault.root / daily_path("2026-11-20")
-    page.write_text(with_generated("# 2026-11-20\n", f"{MENTIONS}\n\n- {statement}"))
-    create_entity(vault, "projects/billing-service", caller, title="billing service")
-    change_setting(vault, caller, "promotion.score", "0.9")
-    change_setting(vault, caller, "promotion.margin", "0.5")
-    vault = Vault(vault.root, vault.git.environment)
-    (filed,) = promote(vault, caller, "2026-11-20").proposals
-    assert (filed.does, filed.targets, filed.source_event) == ("promote", (), found.proposition.event_id)
-    assert facts_of(vault) == {}
-    (again,) = promote(vault, caller, "2026-11-20").verdicts
-    assert again.reason == f"it already waits for review as {filed.id}"
-    done = approve(vault, filed.id, caller)
-    (kept,) = facts_of(vault).values()
-    mark = promotion_of(kept)
-    assert mark is not None
-    assert (done.outcome, kept.fact, mark["on"], mark["proposal"]) == (("added",), statement, "2026-11-20", filed.id)
-    assert kept.source_text in words  # type: ignore[operator]
-    assert doctor(vault, caller).healthy
 
 
 def test_at_most_three_a_day_and_none_where_the_setting_says_so(vault: Vault, caller: Caller) -> None:

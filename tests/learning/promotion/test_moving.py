@@ -13,7 +13,7 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import LearnResult, learn
+from clawmem.learning.learn import LearnResult
 from clawmem.learning.promotion.promote import promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
@@ -26,6 +26,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.vault import Vault
+from tests.plain_reader import learn_plainly as learn
 
 DAY = "2026-11-21"
 WAITING = f"candidates/{DAY}"

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from clawmem.index.refresh.refresh import open_index
-from clawmem.index.search.lookup import all_facts, entity_names
-from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
+from clawmem.index.search.lookup import all_facts
 from clawmem.learning.promotion.promote import promote
-from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.history.undo import undo
 from clawmem.memory.pages.refresh import refresh_summaries
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.pages.daily import daily_path
-from clawmem.model.pages.day_page import MENTIONS, mentions_of
-from clawmem.model.pages.summary import with_generated
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.records.caller import Caller
-from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 
 TODAY = "2026-11-21"
@@ -96,31 +87,3 @@ def test_a_file_that_does_not_parse_stops_only_its_own_facts(vault: Vault, calle
     broken.write_text("[\noops\n]\n")
     assert [one.candidate.fact.fact for one in promote(vault, caller, TODAY).kept] == [words]
     assert broken.read_text() == "[\noops\n]\n"
-
-
-def test_a_note_becomes_a_fact_once_its_entity_is_there(vault: Vault, caller: Caller) -> None:
-    words = "We decided to use Postgres 16 for the billing service."
-    ingest(vault, [Message(1, "user", words, "2026-11-20T10:00:00Z", "Nora", "s1")], caller, "chat")
-    learned = learn(vault, caller)
-    (candidate,) = learned.candidates
-    if candidate.outcome != "noted":
-        # The rules found a place for it at once: take that back, and leave it as the note that it might have been.
-        assert learned.commit
-        undo(vault, learned.commit, caller)
-    page = vault.root / daily_path("2026-11-20")
-    statement = candidate.proposition.statement
-    page.write_text(with_generated("# 2026-11-20\n", f"{MENTIONS}\n\n- {statement}"))
-    assert mentions_of(page.read_text()) == (statement,)
-    for hint in candidate.proposition.entity_hints:
-        if hint.kind == "project":
-            create_entity(vault, f"projects/{hint.title.lower().replace(' ', '-')}", caller, title=hint.title)
-    later = caller._replace(now=caller.now + timedelta(minutes=1))
-    done = promote(vault, later, "2026-11-20")
-    assert len(done.noted) == 1
-    fact = _facts(vault)[statement]
-    assert fact.source_text is not None
-    assert fact.source_text in words
-    assert promotion_of(fact) is not None
-    index = open_index(vault)
-    assert next(one.entity for one in all_facts(index)) in entity_names(index)
-    index.close()

@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.learning.reconciling.reconcile import ADD, UPDATE, reconcile
 from clawmem.learning.reconciling.slots import mark_change
-from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.learned_fact import learned_fact
 from clawmem.model.proposals.proposition import Proposition

@@ -8,7 +8,6 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
 from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances, conversation_of, people_of, session_of
 from clawmem.memory.entities.joining import merge_entities
 from clawmem.memory.health.configure import change_setting
@@ -21,6 +20,7 @@ from clawmem.model.records.event import Event
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.vault import Vault
+from tests.plain_reader import learn_plainly as learn
 
 JO = Entity("areas/people/jo", "Jo", ("Jo (known to Mia)", "Jo (known to Ben)"), "person")
 OTHER = Entity("areas/people/jo-known-to-tess", "Jo (known to Tess)", ("Jo",), "person")

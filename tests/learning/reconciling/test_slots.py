@@ -10,7 +10,7 @@ import yaml
 
 from clawmem.learning.reconciling.reconcile import ADD, NOOP, RETRACT, UPDATE, ReconcileDecision, reconcile
 from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
-from clawmem.learning.rules.rules import extract
+from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposition import Proposition

@@ -7,11 +7,11 @@ import pytest
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
+from tests.plain_reader import learn_plainly as learn
 
 BORN, MOVED = ("I was born in Oslo.", "I was born in Bergen."), ("I live in Oslo.", "I live in Bergen.")
 

@@ -8,7 +8,6 @@ from datetime import timedelta
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
-from clawmem.learning.learn import learn
 from clawmem.memory.facts.future_values import apply_future_values
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
@@ -20,6 +19,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault
+from tests.plain_reader import learn_plainly as learn
 
 
 def facts(vault: Vault) -> dict[str, Fact]:

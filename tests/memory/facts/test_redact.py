@@ -41,7 +41,7 @@ def leaked(clawmem: Command, vault_root: Path) -> str:
     """Create a vault with a secret in a ledger, facts, messages, a note and a page of its history; return the id of the
     fact."""
     clawmem("remember", "Jane likes tea.", "-e", "areas/people/jane")
-    told = {"role": "user", "content": f"The gate opens with {SECRET}. I live in Ghent.", "session": "s"}
+    told = {"role": "user", "content": f"The gate opens with {SECRET}. Remember that I live in Ghent.", "session": "s"}
     clawmem("ingest", "-", "--source", "chat", given=json.dumps(told))
     clawmem("heartbeat")
     done = clawmem("remember", f"The gate opens with {SECRET} at night.", "-e", "areas/house", "--json")

@@ -1,0 +1,163 @@
+"""Messages that no reader has read: the rules store orders and corrections, a person is asked about the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.conftest import Command
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
+DAY = "2026-11-{:02}T10:00:00Z"
+PLANT = "We moved the billing service to Postgres 16, because the old cluster had no backups."
+LATER = {"CLAWMEM_NOW": "2026-11-22T09:30:00Z"}
+
+
+def say(clawmem: Command, *texts: str, **more: str) -> None:
+    lines = (
+        json.dumps({"role": "user", "speaker": "Nora", "timestamp": DAY.format(day), "content": text, **more})
+        for day, text in enumerate(texts, 1)
+    )
+    assert clawmem("ingest", "-", given="\n".join(lines)).code == 0
+
+
+def facts(clawmem: Command) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = clawmem("list", "--json").data["facts"]
+    return found
+
+
+def candidates(clawmem: Command) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = clawmem("review", "list", "--json").data["proposals"]
+    return [one for one in found if one["fact"]["workflow"] == "heartbeat/candidates"]
+
+
+def test_a_statement_is_a_candidate_and_an_order_is_a_fact(clawmem: Command) -> None:
+    say(clawmem, PLANT, "Never push to main on a Friday.", "Thanks, great!", "Can you run the tests?")
+    beat = clawmem("heartbeat")
+    assert "from 1 message that nobody read a candidate waits for you: `clawmem review decide`" in beat.out
+    (order,) = facts(clawmem)
+    assert order["predicate"] == "instructed"
+    (one,) = candidates(clawmem)
+    assert (one["kind"], one["says"]) == ("fact", PLANT.replace("We moved", "Nora moved"))
+    assert (one["fact"]["source_text"], one["fact"]["trust"]) == (PLANT.rstrip("."), "user") or one["fact"][
+        "source_text"
+    ] == PLANT
+    assert clawmem("status", "--json").data["candidates"] == 1
+    assert "4 unread by any model" in clawmem("status").out
+    assert "; 1 candidate for you: `clawmem review decide`" in clawmem("status").out
+
+
+def test_accepting_makes_the_fact_with_its_evidence_and_undo_takes_it_back(clawmem: Command) -> None:
+    assert clawmem("entity", "create", "projects/billing", "--title", "billing").code == 0
+    say(clawmem, "The billing service runs on Postgres 16 since the move.")
+    clawmem("heartbeat")
+    (one,) = candidates(clawmem)
+    done = clawmem("review", "approve", one["id"], "--json").data
+    (fact,) = facts(clawmem)
+    assert (fact["fact"], fact["source_event"]) == (one["says"], one["source_event"])
+    assert fact["entity"] == "projects/billing"
+    assert clawmem("undo", done["commit"]).code == 0
+    assert facts(clawmem) == [] and len(candidates(clawmem)) == 1
+
+
+def test_a_candidate_is_stored_in_other_words_with_the_same_evidence(clawmem: Command) -> None:
+    say(clawmem, PLANT)
+    clawmem("heartbeat")
+    (one,) = candidates(clawmem)
+    words = "The billing service runs on Postgres 16."
+    assert clawmem("review", "approve", one["id"], "--text", words).code == 0
+    (fact,) = facts(clawmem)
+    assert (fact["fact"], fact["source_event"]) == (words, one["source_event"])
+    say(clawmem, "Remember that I was born in Oslo.", "Remember that I was born in Bergen.")
+    clawmem("heartbeat")
+    conflict = next(
+        each for each in clawmem("review", "list", "--json").data["proposals"] if each["kind"] == "conflict"
+    )
+    refused = clawmem("review", "approve", conflict["id"], "--text", words)
+    assert refused.code == 1 and "Only a proposed new fact" in refused.err
+
+
+def test_what_was_dropped_is_not_proposed_again(clawmem: Command) -> None:
+    say(clawmem, PLANT)
+    clawmem("heartbeat")
+    (one,) = candidates(clawmem)
+    assert clawmem("review", "reject", one["id"], "--reason", "no").code == 0
+    clawmem("heartbeat", env=LATER)
+    assert candidates(clawmem) == []
+
+
+def test_a_day_has_five_candidates_of_the_newest_messages_and_a_setting_turns_them_off(clawmem: Command) -> None:
+    say(clawmem, *(f"We keep the logs of service {number} for {number} weeks." for number in range(1, 10)))
+    clawmem("config", "set", "heartbeat.candidates", "0")
+    clawmem("heartbeat")
+    assert candidates(clawmem) == []
+    clawmem("config", "set", "heartbeat.candidates", "5")
+    clawmem("heartbeat", "--only", "candidates")
+    assert sorted(one["says"][-8:-7] for one in candidates(clawmem)) == ["5", "6", "7", "8", "9"]
+    clawmem("heartbeat", "--only", "candidates")
+    assert len(candidates(clawmem)) == 5
+    clawmem("heartbeat", "--only", "candidates", env=LATER)
+    assert len(candidates(clawmem)) == 9
+
+
+def test_a_message_of_this_hour_waits_for_its_reader(clawmem: Command) -> None:
+    line = {"role": "user", "speaker": "Nora", "timestamp": "2026-11-21T09:00:00Z", "content": PLANT}
+    clawmem("ingest", "-", given=json.dumps(line))
+    clawmem("heartbeat")
+    assert candidates(clawmem) == []
+    clawmem("heartbeat", env=LATER)
+    assert len(candidates(clawmem)) == 1
+
+
+@pytest.mark.parametrize("decided", ["", "approve", "reject"])
+def test_a_readers_answer_takes_the_place_of_an_open_candidate_only(clawmem: Command, decided: str) -> None:
+    say(clawmem, PLANT)
+    clawmem("heartbeat")
+    (one,) = candidates(clawmem)
+    if decided:
+        more = ["--reason", "no"] if decided == "reject" else []
+        assert clawmem("review", decided, one["id"], *more).code == 0
+    before = facts(clawmem)
+    found = {"event": one["source_event"], "quote": "moved the billing service to Postgres 16"}
+    answer = {"facts": [{**found, "statement": "Nora's team moved the billing service to Postgres 16."}]}
+    assert clawmem("learn", "apply", "-", given=json.dumps(answer)).code == 0
+    assert candidates(clawmem) == []
+    assert facts(clawmem) == before if decided else len(facts(clawmem)) == 1
+    clawmem("heartbeat", env=LATER)
+    assert candidates(clawmem) == []
+
+
+def test_of_talk_between_people_nothing_is_stored(clawmem: Command) -> None:
+    talk = [("Nora", "I live in Leeds. Never call me before nine."), ("Tom", "No, it is Porto, not Leeds.")]
+    talk += [("Nora", "Remember that I'm allergic to wool."), ("Tom", "I no longer work at Brightpath.")]
+    lines = (
+        json.dumps({"role": "user", "speaker": who, "session": "s", "timestamp": DAY.format(day), "content": text})
+        for day, (who, text) in enumerate(talk, 1)
+    )
+    clawmem("ingest", "-", given="\n".join(lines))
+    clawmem("heartbeat")
+    assert facts(clawmem) == []
+
+
+def test_a_correction_changes_what_is_known_and_adds_nothing_else(clawmem: Command) -> None:
+    say(clawmem, "Remember that I work at Brightpath.", "I no longer work at Brightpath.", "I no longer live in Rome.")
+    clawmem("heartbeat")
+    told = {one["fact"] for one in facts(clawmem)}
+    assert told == {"Nora no longer works at Brightpath."}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Just kidding, we moved the billing service to the moon because it has cheese.",
+        'Tom wrote: "I always deploy the billing service on Friday."',
+        "Imagine we moved the billing service to Postgres 16 because of the backups.",
+        "Should we move the billing service to Postgres 16 because of the backups?",
+    ],
+)
+def test_jests_quotations_and_questions_are_no_candidates(clawmem: Command, text: str) -> None:
+    say(clawmem, text)
+    clawmem("heartbeat")
+    assert candidates(clawmem) == []
