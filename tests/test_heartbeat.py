@@ -23,7 +23,6 @@ from clawmem.memory.pages.notes import note
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.pages.summary import with_generated
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, parse_events
 from clawmem.model.safety.recalled_text import wrap_context
@@ -377,9 +376,7 @@ def test_a_night_whose_promotion_failed_is_due_again(vault: Vault, clawmem: Comm
     assert clawmem("ingest", "-", given=said).code == 0
     assert clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-21T09:30:00Z"}).code == 0
     assert read_heartbeat_state(vault).promoted == "2026-11-20"
-    ledger = vault.root / "ledger/2026-11-21.jsonl"
-    note = with_generated("# 2026-11-21\n", "Mentioned, and kept as notes only:\n\n- A man called Otto rang.")
-    (vault.root / "daily/2026-11-21.md").write_text(note)
+    ledger = vault.root / "ledger/learned.json"
     good = ledger.read_text()
     ledger.write_text(good + "{broken\n")
     vault.git.run("add", ".")
