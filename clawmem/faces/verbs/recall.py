@@ -292,11 +292,7 @@ def _texts(made: Callable[..., Brief | ContextResult], hot: Callable[[], Sequenc
 
     def prompt() -> dict[str, Any]:
         text = made(True) if hot() else made()
-        if text.counted_by == "exact":
-            return {"text": text.text, "token_count": text.tokens}
-        from clawmem.index.tables.exact_tokens import exact_counter  # takes a fifth of a second
-
-        return {"text": text.text, "token_count": exact_counter()(text.text)}
+        return {"text": text.text, "token_count": text.tokens}
 
     return {
         "context": lambda: {key: value for key, value in context_data(made()).items() if key != "facts"},

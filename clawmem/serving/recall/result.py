@@ -1,7 +1,5 @@
 """The hits of `recall`, in one ranking, and what each channel did."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from clawmem.model.facts.fact import Fact
@@ -117,7 +115,7 @@ class RecallResult(NamedTuple):
     successors: Mapping[str, str] = {}
     gone: tuple[Fact, ...] = ()
 
-    def ranked(self, hits: Iterable[RecallHit]) -> RecallResult:
+    def ranked(self, hits: Iterable[RecallHit]) -> "RecallResult":
         """Return the result with these hits, in their order."""
         ranking = tuple(hits)
         return self._replace(

@@ -103,6 +103,7 @@ def test_a_program_gets_the_facts_of_an_answer_and_those_always_told(clawmem: Co
     old = clawmem("remember", "Tidemark ends in May.", *keep[1:], "May", "--predicate", "has_deadline", "--json").data
     assert clawmem("supersede", old["facts"][0]["id"], "Tidemark ends in June.", "--reason", "slip").code == 0
     assert clawmem("remember", "Priya is allergic to penicillin.", "--importance", "0.95").code == 0
+    assert clawmem("heartbeat", "--only", "tokens").code == 0
     data = clawmem("recall", "when does Tidemark end?", "--json").data
     told = data["answer_facts"][0]
     assert (told["predicate"], told["object_text"], told["source"]) == (
