@@ -52,6 +52,7 @@ wait_for() {
 
 say "A vault, and the agent's program wired to it"
 clawmem init >/dev/null
+clawmem config set lock.wait_seconds 60 >/dev/null # a hook hands work to a process beside the next command
 clawmem setup claude-code 2>/dev/null | sed "s|$place|~|"
 
 say "The first session: it starts, works, is compacted, and ends"

@@ -16,7 +16,7 @@ from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, parse_events
 from clawmem.model.records.layout import WIKI, agent_of
-from clawmem.model.records.session import UNREPORTED
+from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import SPREAD, search_texts
@@ -154,11 +154,14 @@ def page_lines(path: str, data: bytes | None) -> list[str]:
 
 
 def _handed_on(data: bytes | None) -> list[str]:
-    """Return the summary of a session and what its agent learned, labelled; what reads as an order is left out."""
+    """Return the summary of a session and what its agent learned, labelled; what reads as an order is left out.
+    A revoked session hands on nothing."""
     from clawmem.model.proposals.quarantine import order_handed_on  # few sessions end
 
     try:
         record = read_json(data or b"{}")
+        if record.get("state") == REVOKED:
+            return []
         reflection = record.get("reflection") or {}
         said = [("summary", record.get("summary"))]
         said += [(name, one) for name in ("learned", "watch_for") for one in reflection.get(name) or ()]

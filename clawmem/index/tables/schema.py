@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 # The value of `fact.pace` for facts in quarantine, which no context shows.
 QUARANTINE_PACE = -1
-VERSION = "26"
+VERSION = "27"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.

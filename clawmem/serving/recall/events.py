@@ -20,11 +20,13 @@ from clawmem.index.search.replaced import outdated_remarks
 from clawmem.index.tables.order_verdicts import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
+from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import event_from_record, is_visible_to
+from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import BESIDE, coverage, is_question
 from clawmem.model.search.passage import SPREAD
 from clawmem.model.search.ranking import AskedWords, FusedHits, event_weights, fuse, meaning_share, share_of
@@ -125,10 +127,22 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         strength = _strength(hits[-1], pieces, held, close)
 
         def fits(row: NoteLineRow) -> bool:
-            return page_kind(row.path) in kinds and is_within(row.day, asked.wanted)
+            if page_kind(row.path) not in kinds or not is_within(row.day, asked.wanted):
+                return False
+            return not row.path.endswith(".json") or _sees_session(asked.wanted.reach, vault.read(row.path))
 
         noted = _noted(index, ranked, strength, limit, fits, held, close)
     return EventResults(heard, noted, tuple(hits))
+
+
+def _sees_session(reach: Reach | None, record: bytes | None) -> bool:
+    """Return whether the query sees what a session of this record handed on: it belongs to the session's project."""
+    if reach is None:
+        return True
+    try:
+        return reach.sees_event(read_json(record or b"{}"))
+    except (ValueError, AttributeError):
+        return False
 
 
 def said_on(index: Index, asked: RecallQuery, span: DaySpan, where: Collection[str]) -> list[tuple[str, RecallHit]]:

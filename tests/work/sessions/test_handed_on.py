@@ -173,8 +173,14 @@ def test_what_a_session_learned_is_found_and_shown_at_the_next_start(
     assert start.count("watch for: Node 18 breaks the build. (agent, unreviewed)") == 1
     other = clawmem("session", "start", "--project", "other", env=agent).out
     assert "buffers" not in other
+    elsewhere = ("recall", "proxy buffers", "--project", "https://git.example.org/ada/plane.git")
+    assert "buffers" not in clawmem(*elsewhere, env=agent).out
+    assert "buffers" in clawmem(*elsewhere[:3], "https://git.example.org/ada/boat.git", env=agent).out
     task = clawmem("learn", "pending").out
     assert "Moved the proxy to Basel." in task and "Node 18 breaks the build." in task
+    assert clawmem("revoke", "--session", "s1").code == 0
+    for question in ("proxy buffers", "Node build", "proxy moved to Basel"):
+        assert "unreviewed" not in clawmem("recall", question, env=agent).out
 
 
 def test_notes_checkpoints_and_scratchpads_hand_on_no_order(clawmem: Command, vault_root: Path) -> None:
