@@ -35,7 +35,7 @@ class Parameter(NamedTuple):
     def about(self) -> str:
         """The help, with the choices in it."""
         *words, last = self.choices or ("",)
-        return self.help.replace("{choices}", f"{', '.join(words)} or {last}")
+        return self.help.replace("{choices}", f"{', '.join(words)} or {last}" if words else last)
 
 
 COMMON = (

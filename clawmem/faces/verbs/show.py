@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from clawmem.errors import NotFound
+from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import point_in_time
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
@@ -17,10 +17,14 @@ from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.serving.browse import FactDetails, TruthAt
 from clawmem.serving.browse import show_fact as act
 
+CLAIV = "claiv"
+
 
 def show(call: Call, fact: str, as_of: str | None, at: str | None, style: str | None) -> Answer:
     """Keys that are set are printed, one per line; with `--format claiv`, the record that CLAIV and its like exchange,
     with the times and links of the fact as temporal edges."""
+    if style not in (None, CLAIV):
+        raise InvalidInput(f"'{style}' is not a format of a record.", f"The format is {CLAIV}.")
     here = point_in_time(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
     try:
@@ -81,7 +85,7 @@ VERB = Command(
         FACT,
         Parameter("as_of", "Show whether it was true then, and if not, which fact was.", ("--as-of",)),
         AT,
-        Parameter("style", "The record of another program: {choices}.", ("--format",), choices=("claiv",)),
+        Parameter("style", "The record of another program: {choices}.", ("--format",), choices=(CLAIV,)),
     ),
     {
         "fact": "fact",
