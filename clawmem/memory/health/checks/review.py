@@ -18,7 +18,7 @@ from clawmem.model.proposals.proposal_file import parse_proposal
 from clawmem.model.records.entity import check_name
 from clawmem.model.safety.secrets.find import find_secret
 
-_NAMED = re.compile(r"(?<!\w)'(\w+)'")
+_NAMED = re.compile(r"(?<!\w)'(\w+)(?:[.\[][^']*)?'")
 _REJECT = "`clawmem review reject {} --reason ...` closes it"
 
 
@@ -55,8 +55,8 @@ def line_of(text: str, key: str) -> int | None:
 
 
 def _line_named(text: str, why: str) -> int | None:
-    """The line of the last key that a message names: "the key 'on' of 'worth'" is on the line of `worth`."""
-    found = (line_of(text, name) for name in reversed(_NAMED.findall(why)))
+    """The line of the first key that a message names: "the key 'worth.on'" is on the line of `worth`."""
+    found = (line_of(text, name) for name in _NAMED.findall(why))
     return next((line for line in found if line is not None), None)
 
 
