@@ -22,6 +22,7 @@ SHARED = frozenset(
     format vault.name user.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action
     context.prompt_budget
     index.keyword projects.joined decay.archive_days decay.archive_score heartbeat.mentions_for_entity
+    heartbeat.candidates
     heartbeat.max_facts_per_event learning.enter stale.days access.context access.why access.entity_show tiers.policy
     condense.facts failures.guardrail_after coordination.lease_minutes coordination.on_collision
     coordination.task_at_end session.abandoned_hours session.notes session.rotate_minutes session.target session.rotate
