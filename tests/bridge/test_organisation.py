@@ -40,14 +40,14 @@ def test_a_promoted_fact_is_found_by_the_other_team(hub: Hub, ana: Member, ben: 
 
 def test_recall_and_context_label_what_comes_from_the_organisation(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
-    own = ben.keep("The gateway is written in Go.")
+    own = ben.keep("The gateway is written in Go.")  # has fewer words of the question
     question = "which port does the gateway use?"
     done = ben("recall", question, "--org")
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0].startswith(own) and lines[-1] == (
-        f"{fact}  organisation  2026-11-21  Ada Person: {PORT}  (acme/organisation from team-a)"
-    )
+    assert lines[0] == f"{fact}  organisation  2026-11-21  Ada Person: {PORT}  (acme/organisation from team-a)"
+    assert lines[1].startswith(own) and len(lines) == 2
+    assert ben("recall", "what is the gateway written in?", "--org").out.startswith(own)
     data = ben("recall", question, "--org", "--json").data
     assert [one["id"] for one in data["organisation"]["facts"]] == [fact]
     assert fact not in str(data["facts"]) and "## From the organisation" in data["context"]["text"]

@@ -150,7 +150,7 @@ def test_stdout_is_the_payload_and_nothing_found_is_none(clawmem: Command) -> No
 
 
 def test_a_quiet_heartbeat_that_succeeds_prints_nothing(clawmem: Command) -> None:
-    clawmem("ingest", "-", given='{"role": "user", "content": "I live in Oslo.", "speaker": "Mia"}\n')
+    clawmem("ingest", "-", given='{"role": "user", "content": "Remember that I live in Oslo.", "speaker": "Mia"}\n')
     assert "read 1 event" in clawmem("heartbeat", "--dry-run", "--quiet").out
     done = clawmem("heartbeat", "--quiet", "--stamped")
     assert (done.code, done.out, done.err) == (DONE, "", "")

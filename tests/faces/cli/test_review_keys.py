@@ -81,7 +81,7 @@ def test_one_key_is_one_decision_and_one_commit(
     one, two, three, four = queue(4)
     with decide() as terminal:
         modes = terminal.modes()
-        terminal.until("1 of 4  [a A r s p d e w u ? q] ")
+        terminal.until("1 of 4  [a A t r s p d e w u ? q] ")
         terminal.press("a")
         assert f"approved: {one}" in terminal.until("2 of 4  [")
         terminal.press("r")

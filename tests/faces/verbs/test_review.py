@@ -83,10 +83,12 @@ def test_explain_lists_every_candidate_with_its_verdict(clawmem: Command, propos
     verdicts = {one["statement"]: (one["outcome"], one["gate"]) for one in data["candidates"]}
     assert verdicts["Dana was born in Bergen."] == ("refused", "review")
     assert verdicts["Dana was born in Oslo."] == ("noop", "duplication")
-    refused = next(one for one in data["candidates"] if one["outcome"] == "refused")
-    assert refused["proposal"] == proposal
-    assert "a joke" in refused["reason"]
-    assert data["learned"]["refused"] == 1
+    refused = {one["gate"]: one for one in data["candidates"] if one["outcome"] == "refused"}
+    assert refused.keys() == {"review", "durability"}
+    assert refused["review"]["proposal"] == proposal
+    assert "a joke" in refused["review"]["reason"]
+    assert "cooking soup" in refused["durability"]["statement"] and "right now" in refused["durability"]["reason"]
+    assert data["learned"]["refused"] == 2
     assert data["learned"]["proposed"] == 0
 
 

@@ -11,11 +11,11 @@ def _people(clawmem: Command) -> dict[str, int]:
 
 
 def test_a_name_given_later_takes_over_what_was_known_of_the_user(clawmem: Command) -> None:
-    clawmem("note", "I live in Oslo.")
+    clawmem("note", "Remember that I live in Oslo.")
     clawmem("heartbeat")
     assert _people(clawmem) == {"areas/people/user": 1}
     clawmem("config", "set", "user.name", "Mia Berg")
-    clawmem("note", "I am allergic to peanuts.")
+    clawmem("note", "Remember that I am allergic to peanuts.")
     assert "moved what is known of the user to areas/people/mia-berg\n" in clawmem("heartbeat").out
     assert _people(clawmem) == {"areas/people/mia-berg": 2}
     assert "Mia Berg is allergic to peanuts." in clawmem("list").out
@@ -23,7 +23,7 @@ def test_a_name_given_later_takes_over_what_was_known_of_the_user(clawmem: Comma
 
 
 def test_it_joins_the_person_who_is_known_by_that_name(clawmem: Command) -> None:
-    clawmem("note", "I live in Oslo.")
+    clawmem("note", "Remember that I live in Oslo.")
     clawmem("heartbeat")
     clawmem("remember", "Mia likes tea.", "--entity", "areas/people/mia")
     clawmem("config", "set", "user.name", "Mia")

@@ -84,10 +84,20 @@ def test_agent_session_and_date_narrow_each_other(clawmem: Command) -> None:
 @pytest.fixture
 def talk(clawmem: Command) -> None:
     """Two conversations, of which only the first was learned from."""
-    told = {"role": "user", "content": "I live in Ghent.", "timestamp": "2026-11-20T10:00:00Z", "session": "one"}
+    told = {
+        "role": "user",
+        "content": "Remember that I live in Ghent.",
+        "timestamp": "2026-11-20T10:00:00Z",
+        "session": "one",
+    }
     clawmem("ingest", "-", "--source", "chat.jsonl", given=json.dumps(told))
     clawmem("heartbeat")
-    late = {"role": "user", "content": "I work at Acme.", "timestamp": "2026-11-20T11:00:00Z", "session": "one"}
+    late = {
+        "role": "user",
+        "content": "Remember that I work at Acme.",
+        "timestamp": "2026-11-20T11:00:00Z",
+        "session": "one",
+    }
     clawmem("ingest", "-", "--source", "chat.jsonl", given=json.dumps(late))
 
 

@@ -126,7 +126,10 @@ def test_a_wrong_strategy_is_named(clawmem: Command, vault_root: Path) -> None:
     assert wrong.code in (0, 2, 3)
     path = vault_root / "workflows" / "software.yaml"
     path.write_text(path.read_text() + "conflicts: oldest\n")
-    assert "'conflicts' is 'oldest', but must be one of newest, confidence, ask" in clawmem("workflow", "check").out
+    assert (
+        "the key 'conflicts' must be one of newest, confidence, ask, but is 'oldest'"
+        in clawmem("workflow", "check").out
+    )
 
 
 def test_a_later_value_from_the_same_person_replaces_without_a_strategy(clawmem: Command) -> None:

@@ -246,6 +246,7 @@ def test_the_explanation_in_full() -> None:
     assert explain(a_fact(8.4, accesses=11, importance=0.5), NOW) == {
         "tier": HOT,
         "reason": "it was accessed 8.4 days ago; with 11 accesses, it is hot for 10 days and warm for 45",
+        "policy": "recency",
         "status": "active",
         "last_access": "2026-11-12T23:54:00Z",
         "days_since_access": 8.4,
@@ -253,12 +254,22 @@ def test_the_explanation_in_full() -> None:
         "recency": {"tier": HOT, "hot_days": 10, "warm_days": 45},
         "score": {"tier": 2, "value": 0.5678, "base": 0.5},
         "importance": {"tier": WARM, "value": 0.5},
-        "archive": {"due": False, "below": 0.2, "days": 90},
+        "archive": {"due": False, "never_fades": False, "below": 0.2, "days": 90},
     }
     old = explain(a_fact(95, recorded=95, accesses=1), NOW, 0.3, 50)
     assert old["reason"] == "it was accessed 95.0 days ago; with 1 access, it is hot for 7 days and warm for 30"
     assert old["score"] == {"tier": 3, "value": 0.025, "base": 0.5}
-    assert old["archive"] == {"due": True, "below": 0.3, "days": 50}
+    assert old["archive"] == {"due": True, "never_fades": False, "below": 0.3, "days": 50}
+    used = explain(a_fact(8.4, accesses=11, importance=0.7), NOW, policy="score", base=0.5)
+    assert (used["policy"], used["tier"], used["importance"]["value"]) == ("score", WARM, 0.7)
+    assert used["score"] == {"tier": 2, "value": 0.5678, "base": 0.5}
+    assert used["reason"] == "its score is 0.5678 and it was accessed 8.4 days ago (tiers.policy is score)"
+    assert explain(a_fact(95, recorded=95, importance=0.8), NOW)["archive"] == {
+        "due": False,
+        "never_fades": True,
+        "below": 0.2,
+        "days": 90,
+    }
 
 
 def test_a_verdict_in_full() -> None:

@@ -60,8 +60,8 @@ def build(clawmem: Command) -> dict[str, str]:
     do(19, "remember", "José müsste 東京 besuchen 😀 und die Cafés dort.", *jose)
     do(19, "remember", "日本語の文章は空白なしで書かれるので、折り返しは幅によって決まります。", *jose)
     said = (
-        ("2026-11-02T10:00:00Z", "I was born in Bergen, and I went to a café with Jane."),
-        ("2026-11-03T10:00:00Z", "I was born in Oslo."),
+        ("2026-11-02T10:00:00Z", "Remember that I was born in Bergen. I went to a café with Jane."),
+        ("2026-11-03T10:00:00Z", "Remember that I was born in Oslo."),
     )
     lines = [json.dumps({"role": "user", "speaker": "Mia", "timestamp": at, "content": text}) for at, text in said]
     do(20, "ingest", "-", "--session", "s", given="\n".join(lines))
