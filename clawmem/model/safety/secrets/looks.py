@@ -266,6 +266,16 @@ def _is_text(run: str) -> bool:
     return plain.isprintable() and plain.count(" ") * 12 >= len(plain)
 
 
+def password_of_login(value: str) -> str:
+    """Return the password of a name and a password in base64, and "" for any other value."""
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("ascii")
+    except ValueError:
+        return ""
+    name, _, password = plain.partition(":")
+    return password if name and plain.isprintable() else ""
+
+
 def _kind(letter: str) -> int:
     return 0 if letter.isdigit() else 1 if letter.isupper() else 2
 

@@ -28,9 +28,9 @@ _CODES = (
     r"pin(?:[ -]?(?:code|number|nummer))?|puk|passcode|(?:door|alarm|gate|entry|unlock|lock|access|security|safe|"
     r"garage|building|screen|phone|verification|emergency)[ -]code"
 )
-_DOORS = (
+DOORS = (
     r"(?:doors?|gate|garage|alarm|lock|padlock|locker|safe|building|entry|entrance|lobby|keypad|keybox|lockbox|shed|"
-    r"gym|cottage|cabin|airbnb|burglar|parking|elevator|phone|sim|iphone|ipad|tablet|card|debit|credit|voicemail|"
+    r"gym|port(?:en)?|dörren|grinden|garaget|døren|cottage|cabin|airbnb|burglar|parking|elevator|phone|sim|iphone|ipad|tablet|card|debit|credit|voicemail|siren|"
     r"haustür|tür|tor|alarmanlage|tresor|safe|schloss|fahrradschloss|schlüsselbox|schlüsseltresor|schlüsselkasten|"
     r"keller|eingang|ferienwohnung|handy|telefon|karte|ec-karte|kreditkarte|bankkarte|aufzug|büro|schranke|portes?|"
     r"portail|porte d'entrée|immeuble|entrée|alarme|coffre(?:-fort)?|cadenas|boîte à clés?|téléphone|tél|portable|"
@@ -44,11 +44,12 @@ _DOORS = (
 _DOOR_CODE = (
     r"(?:(?:haus|keller|wohnungs|eingangs|garagen)?(?:tür|tor)|alarm|garagen|zugangs?|tresor|safe|schloss|"
     r"schlüsselbox|schlüsselsafe|handy|entsperr|sperr|bildschirm|eingangs|zahlen|keller|keypad|geheim|zutritts|"
-    r"sicherheits|aufzugs?|schranken|hof|sim|karten|notfall)-?(?:code|kode|pin)|(?:voor|achter)?deur-?code|poort-?code|"
+    r"sicherheits|aufzugs?|schranken|hof|sim|karten|notfall)-?(?:code|kode|pin)|(?:port|dörr|dør|grind|garage|lås|larm|"
+    r"alarm|nøgle|nyckel)-?(?:box|skåp|skab)?s?kode?n?|(?:voor|achter)?deur-?code|poort-?code|"
     r"kluis-?code|garage-?code|schermcode|slotcode|digicodes?|geheimzahl|geheimnummer|bankomatcode|vigik"
 )
 _IS = (
-    r"(?:\s{0,2}[:=→]\s{0,3}|\s{1,3}(?:is|was|are|now|ist|war|jetzt|lautet|wurde|es|era|est|è|é|sera|nu|wordt|c'est|"
+    r"(?:\s{0,2}[:=→]\s{0,3}|\s{1,3}(?:is|was|are|now|ist|war|jetzt|lautet|wurde|es|era|est|è|é|sera|nu|wordt|är|er|c'est|"
     r"c’est|ahora es|agora é|cambiado a|changed to|set to|geändert auf|gesetzt auf|auf)(?:\s(?:le|el|il|o|de|now|nu|"
     r"jetzt|auf|to|still|immer noch|toujours|toujours le|ancora))?\s{0,2}:?\s{1,3})"
 )
@@ -56,6 +57,24 @@ _CODE_VALUE = (
     r"[\"'*«“„ ]{0,3}([A-Z*#]?\d(?:[ -]?\d){2,9}[A-Z]?[#*]?|\d{1,4}[A-Z]\d{1,5}[A-Z]?)(?![\w%€$£°]|[.,:/-]\d| ?(?:h|"
     r"uhr|euros?|€|%)\b)"
 )
+# How a code is entered, and the keys that end it.
+_ENTER = (
+    r"(?:punch(?: in)?|keys? in|types? in|enters?|press|takes|wants|(?:opens?|unlocks?) with|tippe?n?|geht auf mit|"
+    r"öffnet (?:sich )?mit|drücke?n?|tape[rz]?|compose[rz]?|s'ouvre avec|marcar?|teclea?r?|pulsar?|se abre con|"
+    r"abre com|digita(?:re)?|premi|si apre con|toets|gaat open met|slå|tryck|tast)"
+)
+_CODE_WORDS = r"(?:\s(?:in|the|code|pin|number|first|just|erst|einfach|den|le|el|il|o|de)\b){0,3}\s"
+_SHORT_CODE = r"\d(?:[ -]?\d){3,7}(?-i:[A-Z])?[#*]?"
+_THEN = r"(?:and|then|followed by|und|dann|puis|et|y|luego|e|depois|poi|en|dan|och|sen|og)"
+_END_KEY = (
+    r"(?:star|hash|pound|raute|stern|sternchen|étoile|dièse|estrella|almohadilla|asterisco|estrela|cancelletto|"
+    r"sterretje|hekje|fyrkant|stjärna|stjerne|firkant)"
+)
+_OPENS = (
+    r"(?:opens?|unlocks?|decrypts?|öffnet|entsperrt|entschlüsselt|(?:s')?ouvre|déverrouille|abre|apre|sblocca|opent|"
+    r"ontgrendelt)"
+)
+_SIDE = r"(?:left|right|links|rechts|gauche|droite|izquierda|derecha|esquerda|direita|sinistra|destra)"
 _TOOL = r"(?:[^\n|;\"']|\"[^\n\"]{0,80}\"|'[^\n']{0,80}')"
 _WORTH = r"[\"']?([^\s\"'`$<>|;-][^\s\"'`|<>]{3,199})"
 _KEY64 = r"(?:0x)?[0-9a-f]{64}(?![0-9a-f])"
@@ -283,7 +302,10 @@ PLACES: dict[str, PlaceRule] = {
         "(|[",
     ),
     "lock-combination": PlaceRule(
-        "combination|combo|safe code|opens with|kombination|combina",
+        "combination|combo|safe code|opens with|kombination|combina|left |left:|links |gauche |izquierda|"
+        "esquerda|sinistra",
+        r"\b(?:safe|lock|padlock|combination|combo|tresor|schloss|coffre|cadenas|caja|candado|cofre|cassaforte|kluis|"
+        rf"slot)\b[^\n\d]{{0,40}}?\b({_SIDE}\b[^\n\d]{{0,25}}\d{{1,2}}(?:[^\n\d]{{1,12}}?\b{_SIDE}\b[^\n\d]{{0,25}}\d{{1,2}}){{2,5}})(?!\d)|"
         r"\b(?:(?:zahlen)?kombination|combination|combo|combinaison|combinación|combinação|combinazione|"
         r"combinatie|safe code|safe opens with)\b[^\n]{0,60}?(?<![\w.,-])(\d{1,2}(?:\s?(?:left|right|[lr]|links|"
         r"rechts|gauche|droite|izquierda|derecha|esquerda|direita|sinistra|destra)\b)?(?:[\s,/–-]{1,3}(?:(?:then|"
@@ -294,18 +316,37 @@ PLACES: dict[str, PlaceRule] = {
         _DIGITS,
     ),
     "spoken-code": PlaceRule(
-        "code|código|codigo|codice|geheimzahl|keypad|lockbox|geheimnummer|pin",
-        rf"\b(?:{_DOOR_CODE})\b(?:[^\n\d:=;.?!]{{1,50}}?)?(?:{_IS}|\s{{1,3}}|\s?[—–-]\s){_CODE_VALUE}|"
-        rf"(?<!error )(?<!fault )(?<!zip )(?<!promo )(?<!status )\b(?:codes?|código|codigo|codice|kode|pin|"
-        rf"geheimzahl)\s(?:[^\n\d:=;.?!]{{0,30}}?[\s'’])?{_DOORS}\b[^\n\d:=;?!]{{0,40}}?(?:{_IS}|\s?[—–]\s|"
+        "code|código|codigo|codice|geheimzahl|keypad|lockbox|geheimnummer|pin|kod",
+        rf"\b(?:{_DOOR_CODE})\b(?:[^\n\d:=;.?!]{{1,50}}?)?(?:{_IS}|\s{{1,3}}(?!(?:19|20)\d\d\b)|\s?[—–-]\s){_CODE_VALUE}|"
+        rf"(?<!error )(?<!fault )(?<!zip )(?<!promo )(?<!status )\b(?:codes?|código|codigo|codice|koden?|kod|pin|"
+        rf"geheimzahl)\s(?:[^\n\d:=;.?!]{{0,30}}?[\s'’])?{DOORS}\b[^\n\d:=;?!]{{0,40}}?(?:{_IS}|\s?[—–]\s|"
         rf"\s(?!(?:19|20)\d\d\b)){_CODE_VALUE}"
         r"|\b(?-i:PIN)\s(\d{4,6})(?=\s(?:für|for|of|pour|para|per|voor|vom|del|della|van|du)\b)|"
-        rf"\b(?:der|die|the|my|mit|with|le|la|el|il|de|{_DOORS})[\s-](?-i:PIN)\s(?!(?:19|20)\d\d\b)(\d{{4,8}})"
+        rf"\b(?:der|die|the|my|mit|with|le|la|el|il|de|{DOORS}),?[\s-](?-i:PIN)\s(?!(?:19|20)\d\d\b)(\d{{4,8}})"
         r"(?![\w.,:/-]?\d)|\b(?:door|gate|"
         r"garage|entry|keypad|lockbox|safe|locker)\scode\s(\d{4,8}[#*]?)(?![\w.,:/-]?\d)"
         rf"|\b(?:keypad|lockbox|key ?box|key ?safe){_IS}{_CODE_VALUE}|"
-        rf"\b{_DOORS}(?<!phone)(?<!mobile)(?<!tel)\s(?:code|pin){_IS}{_CODE_VALUE}",
+        rf"\b{DOORS}(?<!phone)(?<!mobile)(?<!tel)\s(?:code|pin){_IS}{_CODE_VALUE}",
         _DIGITS,
+    ),
+    "entered-code": PlaceRule(
+        "punch|key in|keys in|type in|enter |press |takes |wants |opens with|open with|unlock|tippe|drück|geht auf|"
+        "öffnet|raute| stern|the star|the hash|the pound|star key|hash key|pound key|tape|compose|ouvre|marca |marque |"
+        "teclea|pulsa|abre co|digita|premi |apre con|toets|gaat open|étoile|dièse|estrella|almohadilla|asterisco|"
+        "estrela|cancelletto|sterretje|hekje|fyrkant|stjärn|stjern|firkant|slå |tryck|tast|texted|sms",
+        rf"\b{_ENTER}{_CODE_WORDS}[\"'*«“„ ]{{0,3}}({_SHORT_CODE})(?=[\"'*»”]{{0,2}}\s{{0,2}}(?:$|[,.;!?)\n]|{_THEN}\b|"
+        rf"(?:within|on|at|to|an|am|à|en|no|na|op)\b))|(?<![\d.,:/-])({_SHORT_CODE})(?:\seingeben)?,?\s{_THEN}"
+        r"\s(?:[^\W\d_]{1,8}\s){0,2}"
+        rf"{_END_KEY}\b(?:\s(?:key|button|taste))?(?=\s?(?:[,.;!?)\n]|$))|\b(?:texted|sms|messaged)\b[^\n\d.]{{0,30}}"
+        r"(\d{4,8})(?!\w|[.,:/-]\d)[^\n\d]{1,12}\b(?:type|enter|punch|key|put)\b",
+        _DIGITS,
+    ),
+    "opening-word": PlaceRule(
+        "opens|unlocks|decrypts|öffnet|entsperrt|entschlüsselt|ouvre|déverrouille|abre|apre|sblocca|opent|ontgrendelt",
+        rf"\b{_OPENS}(?:\s(?:it|es|itself|sich|man))?\s(?:with|mit|avec|con|com|met)\s{_QUOTE}{_CHOSEN}"
+        rf"(?=[\"'»”`]|\s{{0,2}}(?:$|\n)|(?<=[.,;!?)])\s)|(?<!\S){_QUOTE}{_CHOSEN}{_AFTER_QUOTE}[.,;]?\s"
+        rf"(?:that|which|das|dies|this|it|ça|eso|isso|dat)\s(?:one\s)?{_OPENS}\b",
+        6,
     ),
     "recovery-key": PlaceRule(
         "secours|récupération|recupera|recupero|respaldo|herstel|notfall|wiederherstellung|recovery|backup|filevault",
@@ -366,7 +407,9 @@ PLACES: dict[str, PlaceRule] = {
         r"(?:\b(?:capital|upper ?case|lower ?case|all one word|one word|no spaces?|tt attach|tout attach|"
         r"majuscule|minuscule|zusammengeschrieben|zusammen ?geschrieben|kleingeschrieben|großgeschrieben|"
         r"alles klein|alles groß|todo junto|minúscula|mayúscula|tudo junto|maiúscula|tutto attaccato|minuscol|"
-        r"maiuscol|aan elkaar|hoofdletter|kleine letters)))",
+        r"maiuscol|aan elkaar|hoofdletter|kleine letters)))|"
+        r"\b(?:capital|upper ?case|lower ?case|one word|no spaces?|majuscule|minuscule|groß|klein|mayúscula|minúscula|"
+        rf"maiúscula|maiuscola|hoofdletter)\b[^\n:]{{0,50}}:\s{{1,3}}{_QUOTE}{_CHOSEN}",
         6,
     ),
     "kept": PlaceRule("akc|aws|cloudant|softlayer|secret", ""),

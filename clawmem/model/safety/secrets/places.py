@@ -6,8 +6,6 @@ pattern takes linear time.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -22,8 +20,9 @@ from clawmem.model.safety.secrets.looks import (
     is_row_of_words,
     is_sample,
     is_stand_in,
+    password_of_login,
 )
-from clawmem.model.safety.secrets.place_rules import PLACES
+from clawmem.model.safety.secrets.place_rules import DOORS, PLACES
 
 Hit = tuple[str, int, int]
 """Rule, start, end."""
@@ -37,6 +36,7 @@ _NEEDED = {
         r"koffer|spind|zahlenschloss|coffre|cadenas|valise|casier|caja|candado|maleta|taquilla|cofre|cadeado|mala|"
         r"cassaforte|lucchetto|valigia|armadietto|kluis|slot|fietsslot|cijferslot|handle)\b"
     ),
+    "entered-code": rf"(?i)\b(?:{DOORS}|\w{{0,20}}(?:schloss|tür|box)|alarm\w{{0,8}}|dörr\w{{0,2}}|bank|sms|texted)\b",
 }
 _SECRET_ENTRY = r"(?m)^[ \t]{1,8}[\w.-]{1,80}:[ \t]{1,3}([A-Za-z0-9+/]{8,4000}={0,2})[ \t]*$"
 _OF_WALLETS = r"\b(?:wallet|metamask|ledger|trezor|seed|mnemonic|recovery phrase|bitcoin|btc|ethereum)\b"
@@ -73,16 +73,6 @@ def _says_something(value: str) -> bool:
     return not is_stand_in(value) and not is_sample(value)
 
 
-def _is_login(value: str) -> bool:
-    """Return whether a value is base64 of a name and a password."""
-    try:
-        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    name, colon, password = plain.partition(b":")
-    return bool(name and colon and password) and plain.isascii() and plain.decode().isprintable()
-
-
 def _are_codes(value: str) -> bool:
     """Return whether a value has at least two codes; each needs a digit, so that sentences about codes do not count."""
     words = re.split(r"[\s,、，;/•]+", value)
@@ -112,12 +102,13 @@ def _has_digit(value: str) -> bool:
 
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
-    "docker-auth": _is_login,
+    "docker-auth": lambda value: bool(password_of_login(value)),
     "recovery-codes": _are_codes,
     "pin": _always,
     "bitlocker-key": lambda value: len(set(value)) > 5 and len(set(value.replace(" ", "-").split("-"))) > 4,
     "wallet-key": lambda value: len(set(value)) > 6,
     "lock-combination": _always,
+    "entered-code": _always,
     "spoken-code": lambda value: len(value) >= 4,
     "constructor-pair": lambda value: is_mixed(value) and not is_placeholder(value) and not is_sample(value),
     "command-token": lambda value: is_mixed(value) and not is_placeholder(value) and not is_sample(value),
@@ -127,6 +118,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "seed-words": is_row_of_words,
     "app-password": is_row_of_words,
     "login-pair": could_be_chosen,
+    "opening-word": could_be_chosen,
     "spelled-password": could_be_chosen,
     "card-code": _always,
     "genie-key": _is_random,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -16,6 +15,7 @@ from clawmem.model.safety.secrets.looks import (
     is_stand_in,
     is_token,
     looks_random,
+    password_of_login,
 )
 from clawmem.model.safety.secrets.rules import INSIDE, NOUNS, SHORT_NOUNS, SHORTEST_TOKEN, STARTING
 
@@ -47,6 +47,7 @@ _UUID_NAMES = (
 _OPTION = r"""([ =]{1,3})(["'`]?)([^\s"'`,;]{6,200})"""
 _HEADER = r"\s{1,3}([A-Za-z0-9._~+/-]{16,}=*)"
 _PUBLIC = (
+    r"\"(?:n|x|y)\\?\"\s{0,3}:\s{0,3}\\?\"[\w-]{20,700}|"
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|CRL)-----[^-]*+"
     r"(?:-{1,4}(?!-)[^-]*+)*+-----END"
 )
@@ -232,21 +233,15 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 
 def _after_header(text: str, rule: str, end: int) -> Iterator[Hit]:
     match = _compiled(_HEADER).match(text, end)
-    if (
-        match
-        and not (is_stand_in(match[1]) or _is_sample_login(match[1]))
-        and could_be_key(match[1], _SHORTEST_SPOKEN_KEY)
-    ):
+    if match is None or is_stand_in(match[1]) or _is_sample_login(match[1]):
+        return
+    if could_be_key(match[1], _SHORTEST_SPOKEN_KEY) or (rule == "basic-authorization" and password_of_login(match[1])):
         yield rule, match.start(1), match.end(1)
 
 
 def _is_sample_login(value: str) -> bool:
     """Return whether a value is base64 of a name and a sample password."""
-    try:
-        login = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
-    except ValueError:
-        return False
-    return is_sample(login.partition(":")[2].replace(" ", "_"))
+    return is_sample(password_of_login(value).replace(" ", "_"))
 
 
 def _long_words(text: str, asked: SecretSearch) -> Iterator[Hit]:
@@ -355,7 +350,8 @@ def _bare(text: str) -> Iterator[Hit]:
 
 def _public_blocks(text: str) -> list[tuple[int, int]]:
     """Return where certificates, public keys and signatures are; they look random but are public."""
-    return [match.span() for match in _compiled(_PUBLIC).finditer(text)] if "-----BEGIN " in text else []
+    some = "-----BEGIN " in text or '"kty' in text
+    return [match.span() for match in _compiled(_PUBLIC).finditer(text)] if some else []
 
 
 def _merged(found: list[Hit]) -> Iterator[Hit]:

@@ -15,7 +15,7 @@ _SAID = (
     r"pour|do|da|"
     r"della|dello|per)\b[^\n.:;=!?\"]{1,40}?)?"
     r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|heißt|es|era|est|était|c'est|c’est|è|"
-    r"é|är|er|on|je|jest|to|це|это|είναι|היא|هي|है|adalah|là|este)\s{0,2}:?\s{1,3}|%3[dD])"
+    r"é|är|er|on|je|jest|to|це|это|είναι|היא|هي|है|adalah|là|este)\s{0,2}:?\s{1,3}|['’]s\s{1,3}|%3[dD])"
     r"([\"'`*“„«]{0,3})((?:[^\s\"'`*”“»]|\*(?=[^\s*])){3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
 )
 # `password correct-horse-battery`, `login jane password hunter22`.
@@ -29,9 +29,11 @@ _GIVES = re.compile(
     r"mets|mis|es|era|"
     r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|на|je|jest|теперь|сейчас|тепер|зараз|сега|teraz|nyní|teď|nå|nyt|most|şimdi|artık|acum|sada|"
     r"gewijzigd|"
-    r"là|是|は|to:)\s{1,2}|\s(?=[«“„\"'`])|是|は)[«“„\"'`*]{0,2}\s?(?P<value>[^\s«»“”„\"`]{6,64})",
+    r"là|是|は|to:|stays|became|bleibt|reste|queda|quedó|fica|ficou|rimane|resta|blijft|blir|blev)\s{1,2}|\s(?=[«“„\"'`])|是|は)[«“„\"'`*]{0,2}\s?(?P<value>[^\s«»“”„\"`]{6,64})",
     re.IGNORECASE,
 )
+# `What was the admin password again?`, and the answer behind it, perhaps after the name of who answers.
+_ANSWERED = r"[^\n?.!]{0,60}\?[\"'”»]?\s{1,3}(?:[-–>*]\s)?(?:[\w .-]{1,20}:\s{1,3})?[\"'`*«“„]{0,2}([^\s\"'`»”]{6,64})"
 _REACH = 110
 _SENTENCE_ENDS = re.compile(r"[.!?]\s|[\n;]")
 _WORD_AFTER = re.compile(r"\s?[(,:«“„\"]|\s{1,3}(?P<word>[\w'’-]{0,30})|[：是は]")
@@ -165,7 +167,12 @@ def _given_later(text: str, end: int) -> tuple[int, int] | None:
     """Return where the sentence gives a password that looks chosen, with some words between its name and it."""
     first = _WORD_AFTER.match(text, end)
     # `pass` alone is more often a verb.
-    if first is None or (first["word"] or "").lower() in _ABOUT or text[end - 4 : end].lower() == "pass":
+    if (first and (first["word"] or "").lower() in _ABOUT) or text[end - 4 : end].lower() == "pass":
+        return None
+    answered = _compiled(_ANSWERED).match(text, end)
+    if answered and could_be_chosen(answered[1]):
+        return answered.start(1), answered.start(1) + len(answered[1].rstrip(".,;:)"))
+    if first is None:
         return None
     rest = text[end : end + _REACH]
     stop = _SENTENCE_ENDS.search(rest)

@@ -5,6 +5,7 @@ What has a vendor's shape is put together at run time, so that scanners of repos
 
 from __future__ import annotations
 
+import base64
 import random
 import string
 
@@ -27,6 +28,7 @@ def uid() -> str:
 
 UID, KEY32, KEY40, KEY64 = uid(), "7c" + some(30, HEX), "4e" + some(38, HEX), "9b" + some(62, HEX)
 TOKEN = "q7Rk2" + some(27)
+LOGIN = base64.b64encode(b"lagerhaus:Kirschkern").decode()
 GIVEN = [
     ("echo 'www:Kirschkern.40' | sudo chpasswd", "Kirschkern.40"),
     ("echo Kirschkern.40 | sudo -S systemctl restart nginx", "Kirschkern.40"),
@@ -101,6 +103,8 @@ GIVEN = [
     ("https://maker.ifttt.com/trigger/door/with/key/" + TOKEN, TOKEN),
     ("https://hc-ping.com/" + UID, UID),
     ("token = '" + "aZbYcXdWeVfUgThSiRjQkPlO" + "'", "cXdWeVfUgThS"),
+    # Base64 without a digit.
+    (f"Authorization: Basic {LOGIN}", LOGIN),
 ]
 HARMLESS = [
     "unzip -p archive.zip notes.txt | less",
@@ -143,6 +147,9 @@ HARMLESS = [
     "snmpwalk -v2c -c public 10.0.0.1",
     "order 471829-330156",
     "the login module is in src/auth/login2.py",
+    # The members of a public key.
+    '{"kty":"RSA","e":"AQAB","use":"sig","n":"' + some(86) + '"}',
+    '{"kty":"EC","crv":"P-256","x":"' + some(43) + '","y":"' + some(43) + '"}',
 ]
 
 

@@ -18,6 +18,7 @@ from tests.model.safety.secrets.test_places import GIVEN
 from tests.model.safety.secrets.test_words import TOLD
 
 TABLE = Path(__file__).with_name("found.txt")
+UPDATE = "CLAWMEM_UPDATE_TRANSCRIPTS" in os.environ  # tests run without the variable
 
 
 def places(text: str, unnamed: bool = True) -> str:
@@ -44,7 +45,7 @@ def rows() -> Iterator[str]:
 
 def test_the_rule_and_the_place_of_each_sample() -> None:
     found = list(rows())
-    if "CLAWMEM_UPDATE_TRANSCRIPTS" in os.environ:
+    if UPDATE:
         TABLE.write_text("\n".join(found) + "\n")
     assert TABLE.read_text().splitlines() == found
 

@@ -140,6 +140,30 @@ TOLD = [
     ),
     ("Пароль от рабочего сервера сменили, теперь Kot7#vasya", "Kot7#vasya"),
     ("Heslo k serveru je změněno, nyní je Kot7#vasya", "Kot7#vasya"),
+    # How a code is entered.
+    ("To open the shed, press 4471 and then the hash key.", "4471"),
+    ("The keypad of the cabin takes 5 8 1 3, then the star.", "5 8 1 3"),
+    ("My tablet unlocks with 904417.", "904417"),
+    ("At the alarm panel, key in 66190 within ten seconds.", "66190"),
+    ("Ferienwohnung: an der Tür 2209 eingeben, dann Stern.", "2209"),
+    ("Le portail de la résidence s'ouvre avec 4410A.", "4410A"),
+    ("La puerta del garaje se abre con 77120.", "77120"),
+    ("Kod till porten är 4821.", "4821"),
+    ("Portkod 4821 hos mormor.", "4821"),
+    ("I used Mia's card, PIN 7318, at the kiosk", "7318"),
+    ("My bank texted 551907, please enter it", "551907"),
+    ("The safe: right to 61, left past it to 8, right to 40.", "right to 61, left past it to 8, right to 40"),
+    # What opens a file.
+    ("The old archive unlocks with Maple-Ridge-77.", "Maple-Ridge-77"),
+    ("Das Backup entschlüsselt man mit Ofenrohr#88", "Ofenrohr#88"),
+    ('The .kdbx opens with "Ofenrohr-Katze-88".', "Ofenrohr-Katze-88"),
+    ("The cat's name, a capital first: Minka2011", "Minka2011"),
+    ("Minka2011. That opens the tax folder.", "Minka2011"),
+    # Other ways to say it.
+    ("The router password's Ofenr0hr!", "Ofenr0hr!"),
+    ("What was the admin password?\nTom: Ofenrohr#88", "Ofenrohr#88"),
+    ("Was war nochmal das WLAN-Passwort? Wolke77!Garten", "Wolke77!Garten"),
+    ("A senha do arquivo ficou goiaba@417, anota.", "goiaba@417"),
 ]
 
 HARMLESS = [
@@ -263,6 +287,24 @@ HARMLESS = [
     "applicationServerKey (public): BKq7Wv2nTz0yXo5RfLmHd8sJcE1pGuA4bVtQ9kZiN3xYwD6rSgFhCjMlPoUeTaIyKbXnVqRw",
     "every token begins with eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9, which names the algorithm",
     "the password for the trial lasts 14days, then it asks again",
+    "The museum opens with 1500 visitors and a gate of steel.",
+    "The new garage takes 1200 cars on three floors.",
+    "The elevator takes 1000 kg.",
+    "The bank texted me at 1030 that the card had arrived.",
+    "Turn left at 12, right at 14, then left at 16; the office is safe.",
+    "Dial 0800 1234567 for the bank, they open at 9.",
+    "Press 1 for the door, 2 for the garage.",
+    "Our office door was replaced in 2019, star rating 4.",
+    "Enter invoice 20231105 in the card statement.",
+    "Enter 2024 as the year on the card form.",
+    "My phone runs 2048 and star wars 1977.",
+    "The office is at Hauptstrasse 1204, enter by the red door.",
+    "The tour opens with Berlin2024 in May.",
+    "What did the password policy say? Section12 explains it.",
+    "Who changed the password? Jonas2 did, he said.",
+    "The password's length is 12 characters.",
+    "Larmkoden ska bytas 2025.",
+    "A senha ficou igual.",
 ]
 
 
