@@ -297,6 +297,21 @@ def test_an_init_accepts_a_new_vault_and_no_planted_beginning_of_one(place: Plac
     assert "zqevil" not in served(place, planted)
 
 
+def test_an_agents_init_does_not_take_the_place_of_a_vault_that_was_moved_away(place: Place) -> None:
+    own = place.home / ".clawmem"
+    own.rename(place.home / "away")
+    done = place.run("init", str(own), at=place.home, shell="claude-code")
+    assert done.code == 0 and "a person accepts it with `clawmem config trust`" in done.err
+    shutil.copytree(place.project / "life", own / "life", dirs_exist_ok=True)
+    assert "zqevil" not in served(place, own)
+
+
+def test_a_persons_init_takes_the_place_of_a_vault_that_was_moved_away(place: Place) -> None:
+    own = place.home / ".clawmem"
+    own.rename(place.home / "away")
+    assert place.run("init", str(own), at=place.home).err == ""
+
+
 def test_a_configuration_folder_that_a_repository_brings_counts_for_no_agent(place: Place, tmp_path: Path) -> None:
     team, outer = tmp_path / "team", tmp_path / "outer"
     place.git("clone", "-q", str(place.project), str(team))

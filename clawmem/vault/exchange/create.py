@@ -9,10 +9,11 @@ from datetime import datetime
 from pathlib import Path
 
 from clawmem.errors import InvalidInput, Refused
+from clawmem.model.records.caller import agent_shell
 from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.layout import SETTINGS
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.git.acceptance import accept
+from clawmem.vault.git.acceptance import accept, another_was_accepted
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import PENDING_FILE, git_dir_of
 from clawmem.vault.lock import writer_lock
@@ -73,7 +74,9 @@ def _initialise(root: Path, environment: Mapping[str, str]) -> None:
     # New folders are readable only by their owner. Existing ones keep their permissions.
     for folder in (root, root / ".git", state):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if is_new:  # what an archive brings can look like an unfinished creation
+    # What an archive brings can look like an unfinished creation, and an agent can move the user's vault away.
+    by_agent = agent_shell(environment) is not None or environment.get("CLAWMEM_AGENT")
+    if is_new and not (by_agent and another_was_accepted(root / ".git", environment)):
         with suppress(OSError):
             accept(root / ".git", environment)
     git = Git(root, environment)

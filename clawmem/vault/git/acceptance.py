@@ -77,6 +77,11 @@ def accept(git_dir: Path, environment: Mapping[str, str]) -> None:
     _update(environment, lambda records: {**records, _key(git_dir): _fingerprint(git_dir)})
 
 
+def another_was_accepted(git_dir: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether a vault was accepted at this path that is not there now."""
+    return _key(git_dir) in _records(environment) and not is_accepted(git_dir, environment)
+
+
 def revoke_acceptance(git_dir: Path, environment: Mapping[str, str]) -> None:
     """Remove the vault from the record. Raise OSError if the record cannot be written."""
     _update(environment, lambda records: {key: entry for key, entry in records.items() if key != _key(git_dir)})

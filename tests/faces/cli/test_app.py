@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.bridge.contract_publish import BATCH_LINES
 from clawmem.faces.verbs.table import OTHER_NAMES, VERBS
+from tests.bridge.test_contract import CLAIM
 from tests.conftest import Command
 
 
@@ -243,6 +245,51 @@ def test_a_reader_that_goes_away_is_no_error(vault_root: Path, environment: dict
     done = subprocess.run(["bash", "-c", command], cwd=vault_root, env=environment, capture_output=True, text=True)
     assert done.stdout.strip().endswith("0")
     assert "Traceback" not in done.stderr
+
+
+def _closed_after_a_line(words: str, vault_root: Path, environment: dict[str, str], given: str = "") -> tuple[int, str]:
+    """Run a command whose reader goes away after the first line; its exit code and what it wrote to stderr."""
+    command = f"{sys.executable} -m clawmem {words} | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=vault_root,
+        env=environment,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return done.returncode, done.stderr
+
+
+def test_what_is_published_is_stored_though_nobody_reads_the_answers(
+    vault_root: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    # More lines than one commit takes.
+    given = (
+        (json.dumps(CLAIM) + "\n") * BATCH_LINES + json.dumps({**CLAIM, "claim": "Jane has a boat."}) + "\nnonsense\n"
+    )
+    code, said = _closed_after_a_line("publish - --json", vault_root, environment, given)
+    assert code == 4 and "2 stored, 1999 known, 1 refused" in said
+    assert {one["fact"] for one in clawmem("list", "--json").data["facts"]} == {CLAIM["claim"], "Jane has a boat."}
+
+
+def test_what_follows_a_queue_ends_when_nobody_reads_it(
+    vault_root: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    words = [sys.executable, "-m", "clawmem", "review", "watch"]
+    with subprocess.Popen(words, cwd=vault_root, env=environment, stdout=subprocess.PIPE) as watching:
+        assert watching.stdout is not None
+        watching.stdout.close()
+        try:
+            for number in range(120):  # until the command follows
+                for place in ("Oslo", "Rome"):
+                    clawmem("remember", f"Jane{number} lives in {place}.", "--entity", "areas/people/jane", "--quiet")
+                if watching.poll() is not None:
+                    break
+            assert watching.wait(60) == 0
+        finally:
+            watching.kill()
 
 
 def test_nothing_prompts_and_rich_draws_only_on_terminals(clawmem: Command) -> None:

@@ -58,6 +58,11 @@ def test_a_broken_first_line_does_not_hide_the_format() -> None:
     assert [one.line for one in read(shape, data.splitlines(keepends=True), "thing")] == [1, 2]
 
 
+def test_a_brace_at_the_beginning_of_a_line_is_no_record() -> None:
+    notes = b"# Notes\n\n{a remark in braces}\n{not: json,\n"
+    assert shape_of(notes, "notes.md") == shape_of(b"# Notes\n\na remark\n", "notes.md")
+
+
 def test_bytes_that_are_no_text_are_named() -> None:
     lines = [b'\xef\xbb\xbf{"role": "user", "content": "Hi."}\n', b'{"role": "user", "content": "\xff"}\n']
     found = list(read(shape_of(b"".join(lines), "thing"), lines, "thing"))
