@@ -230,8 +230,19 @@ def _import_all() -> None:
         import_module(found.name)
 
 
+def _prepare() -> None:
+    """Make what each process makes once: it is most of what a small heartbeat takes."""
+    from clawmem.index.tables.exact_tokens import exact_counter
+    from clawmem.learning.rules.language import CODES, language
+
+    exact_counter()
+    for code in CODES:
+        language(code)
+
+
 if __name__ == "__main__":
     _import_all()
+    _prepare()
     if sys.argv[2:] == ["litellm"]:
         from clawmem.llm.client import _litellm
 

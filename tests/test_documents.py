@@ -18,6 +18,7 @@ from clawmem.model.facts.fact import CANONICAL_KEYS, STATUSES
 from clawmem.model.records.event import Event
 from clawmem.model.settings.settings import SETTINGS
 from clawmem.model.settings.values import Setting, describe_values
+from tests.command_server import CommandServer
 from tests.manual import blocks, commands, reference, with_blocks
 from tests.transcripts.transcript import Labels, Stage, Step, read
 
@@ -171,11 +172,13 @@ def test_every_page_of_decisions_is_listed_and_every_former_number_leads_to_one(
     assert numbers == [f"{number:03}" for number in range(1, 145)]
 
 
-def test_the_transcript_in_the_readme_is_what_the_commands_print(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_transcript_in_the_readme_is_what_the_commands_print(
+    tmp_path: Path, environment: dict[str, str], command_server: CommandServer
+) -> None:
     found = re.search(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert found
     steps = list(read(found[1].replace("/home/you", "/here")))
-    stage = Stage(tmp_path, tmp_path, environment)
+    stage = Stage(tmp_path, tmp_path, environment, command_server)
     now = [Step((), step.command, stage.run(step.command)) for step in steps]
     assert len(now) == 7
     labels = Labels()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.answers import check_document, clawmem_calls
+from tests.command_server import CommandServer
 from tests.needs import HAS_LOCAL_MODEL, NO_LOCAL_MODEL
 from tests.transcripts.transcript import Stage, Step, read, render
 
@@ -19,11 +20,13 @@ _EMBEDS = re.compile(r'^embedded \d|"embedded": \{', re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
-def test_transcript(path: Path, tmp_path: Path, vault_root: Path, environment: dict[str, str]) -> None:
+def test_transcript(
+    path: Path, tmp_path: Path, vault_root: Path, environment: dict[str, str], command_server: CommandServer
+) -> None:
     text = path.read_text(encoding="utf-8")
     if _EMBEDS.search(text) and not HAS_LOCAL_MODEL:
         pytest.skip(NO_LOCAL_MODEL)
-    stage = Stage(tmp_path, vault_root, environment)
+    stage = Stage(tmp_path, vault_root, environment, command_server)
     now = [Step(step.remarks, step.command, stage.run(step.command)) for step in read(text)]
     assert now, f"{path.name} holds no command"
     assert "clawmem has a bug" not in render(now), render(now)

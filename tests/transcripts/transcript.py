@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import zlib
@@ -17,6 +18,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.command_server import CommandServer
+
+# A command of the program with words alone, for which no shell is needed.
+_PLAIN = re.compile(r"clawmem [^|<>&;$`*?~#\\!\n]*")
 _HASH = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{12})\b")
 _LABEL = re.compile(r"\bcommit_(\d+)\b")
 _PASSING = (
@@ -71,8 +76,9 @@ class Labels:
 class Stage:
     """Where commands run: a folder below which everything happens, an environment, the commits named so far."""
 
-    def __init__(self, folder: Path, start: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, start: Path, environment: Mapping[str, str], server: CommandServer) -> None:
         self._folder = folder
+        self._server = server
         self._place = start
         self._labels = Labels()
         self._environment = {**environment, "PATH": f"{tools(folder)}{os.pathsep}{environment['PATH']}"}
@@ -83,17 +89,18 @@ class Stage:
         if command.startswith("cd ") and len(command.split()) == 2:
             self._place = (self._place / command.split()[1]).resolve(strict=True)
             return ()
-        done = subprocess.run(
-            ["sh", "-c", self._labels.take_out(command)],
-            cwd=self._place,
-            env={**self._environment, "CLAWMEM_SEED": str(zlib.crc32(command.encode()))},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=300,
-        )
-        lines = [self._plain(line) for line in _lines(done.stdout)]
-        lines += [f"! {self._plain(line)}".rstrip() for line in _lines(done.stderr)]
-        return tuple(lines + ([f"[exit {done.returncode}]"] if done.returncode else []))
+        environment = {**self._environment, "CLAWMEM_SEED": str(zlib.crc32(command.encode()))}
+        named = self._labels.take_out(command)
+        if _PLAIN.fullmatch(named):
+            result = self._server.run(shlex.split(named)[1:], b"", self._place, environment, seconds=300)
+        else:
+            result = subprocess.run(
+                ["sh", "-c", named], cwd=self._place, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                timeout=300,
+            )  # fmt: skip
+        lines = [self._plain(line) for line in _lines(result.stdout)]
+        lines += [f"! {self._plain(line)}".rstrip() for line in _lines(result.stderr)]
+        return tuple(lines + ([f"[exit {result.returncode}]"] if result.returncode else []))
 
     def _plain(self, line: str) -> str:
         shown = line.replace(str(self._folder), "/here")
