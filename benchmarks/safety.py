@@ -105,6 +105,8 @@ class _Memory:
         self._home = root.parent / f"{root.name}-home"
         self._home.mkdir(parents=True)
         self.run("init", str(root), "--json")
+        # Nothing is asked by meaning here, and embedding is half of what a heartbeat takes.
+        self.run("config", "set", "semantic.model", "none", "--json")
 
     def take(self, road: str, given: Sequence[str]) -> None:
         """Take texts in, then let the memory learn."""

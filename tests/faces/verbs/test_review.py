@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 TALK = (
     "Remember that I was born in Oslo.",
     "Remember that I was born in Bergen.",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import Command
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
 
 
 def _people(clawmem: Command) -> dict[str, int]:

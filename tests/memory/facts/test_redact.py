@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 DICE = random.Random(7)
 # Lower-case words, so that the gate lets it in as a secret that no rule knows.
 SECRET = "quiet-otter-" + "".join(DICE.choice(string.ascii_lowercase) for _ in range(12))

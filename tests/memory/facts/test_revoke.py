@@ -12,6 +12,8 @@ import pytest
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 
 def git(vault: Path, *arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=vault, check=True, capture_output=True, text=True).stdout
