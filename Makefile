@@ -3,12 +3,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Without it every process compiles what it imports, and pytest rewrites each test file in each worker.
+unexport PYTHONDONTWRITEBYTECODE
 STAMP := $(VENV)/.ready
 LINT_STAMP := $(VENV)/.dev-ready
 LOCK := requirements-dev.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help run run-agent run-governance run-hub run-wiki test lint lock dist bench soak harness docs completions libraries screenshots clean
+.PHONY: help setup run run-agent run-governance run-hub run-wiki check test lint lock dist bench soak harness docs completions libraries screenshots clean
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -26,6 +28,8 @@ $(LINT_STAMP): pyproject.toml $(LOCK) | $(BIN)/python
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $(STAMP) $@
 
+setup: $(LINT_STAMP) ## Install what the tests and `make lint` need.
+
 run: $(STAMP) ## Set up and do the main job on a conversation of the project's own.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
@@ -40,6 +44,15 @@ run-wiki: $(STAMP) ## Write the demo vault's site, and take pictures of it where
 
 run-hub: $(LINT_STAMP) ## Play two vaults and a hub on a PostgreSQL of its own: promote, review, query, pull, revoke, redact.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON="$(CURDIR)/$(BIN)/python" sh examples/hub.sh
+
+check: $(LINT_STAMP) ## Style, import contracts, lines, and the tests near what changed since main: for a person at work.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/line_budgets.py
+	@near=$$($(BIN)/python scripts/near_tests.py) && if [ -n "$$near" ]; then \
+		echo $$near && $(BIN)/python -m pytest -n 2 --dist worksteal $$near; \
+	else echo "no test is near what changed"; fi
 
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 2 --dist worksteal

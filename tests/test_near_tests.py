@@ -1,0 +1,68 @@
+"""The tests that `make check` runs: near what changed, and no others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FILES = {
+    "clawmem/facts/merge.py": "X = 1\n",
+    "clawmem/facts/store.py": "Y = 1\n",
+    "docs/page.md": "# Page\n",
+    "tests/test_documents.py": "",
+    "tests/helper.py": "Z = 1\n",
+    "tests/facts/test_merge.py": "from clawmem.facts.merge import X\n",
+    "tests/facts/test_both.py": "from clawmem.facts import (\n    merge,\n    store,\n)\nfrom tests.helper import Z\n",
+    "tests/faults/test_kills.py": "import clawmem.facts.store\n",
+    "tests/other/test_other.py": "import json\n",
+}
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b", *words], cwd=folder, check=True)
+
+
+def near(folder: Path) -> tuple[set[str], str]:
+    """Return what the script prints in a folder: the test files, and what it says on stderr."""
+    command = [sys.executable, str(ROOT / "scripts" / "near_tests.py")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return set(done.stdout.split()), done.stderr
+
+
+def test_the_tests_near_what_changed(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "start")
+    assert near(tmp_path) == (set(), "")
+    git(tmp_path, "switch", "-qc", "branch")
+    (tmp_path / "clawmem/facts/merge.py").write_text("X = 2\n")
+    git(tmp_path, "commit", "-qam", "a change of the branch")
+    assert near(tmp_path) == ({"tests/facts/test_merge.py", "tests/facts/test_both.py"}, "")
+    (tmp_path / "docs/page.md").write_text("# Other\n")
+    (tmp_path / "tests/other/test_new.py").write_text("")
+    assert near(tmp_path)[0] >= {"tests/test_documents.py", "tests/other/test_new.py"}
+    git(tmp_path, "checkout", "-q", "main", "--", ".")
+    (tmp_path / "clawmem/facts/store.py").write_text("Y = 2\n")
+    (tmp_path / "tests/helper.py").write_text("Z = 2\n")
+    assert near(tmp_path)[0] == {"tests/facts/test_both.py", "tests/other/test_new.py"}
+
+
+def test_of_many_that_import_a_module_the_most_special_are_near(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "clawmem").mkdir()
+    for number in range(6):
+        more = "".join(f"import clawmem.m{other}\n" for other in range(number))
+        (tmp_path / f"tests/test_{number}.py").write_text(f"import clawmem.used\n{more}")
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "start")
+    (tmp_path / "clawmem/used.py").write_text("")
+    files, message = near(tmp_path)
+    assert files == {"tests/test_0.py", "tests/test_1.py", "tests/test_2.py"}
+    assert message == "3 further test files import what changed: `make test` runs them.\n"
