@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.measure import environment
-from clawmem.governance.review import list_proposals, reject
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
@@ -29,6 +28,7 @@ from clawmem.model.facts.labels import labels
 from clawmem.model.facts.reach import Reach as Scope
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
+from clawmem.review.review import list_proposals, reject
 from clawmem.serving.context.context import context
 from clawmem.serving.impact import impact
 from clawmem.serving.recall.recall import recall

@@ -6,6 +6,12 @@ import gc
 import io
 import os
 import sys
+from typing import TYPE_CHECKING
+
+from clawmem.extension import Accepted
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def main() -> None:
@@ -13,6 +19,7 @@ def main() -> None:
     # Importing makes many objects and no garbage: collecting meanwhile costs a tenth of a short command.
     gc.disable()
     _settle_streams()
+    Accepted.folder = _user_folder
     if sys.argv[1:2] == ["merge-driver"]:
         # git calls it once for every file: it needs no command line.
         _leave(_merge_driver(sys.argv[2:]))
@@ -25,6 +32,14 @@ def main() -> None:
         code = run(sys.argv[1:])
     # A hook that fails must not stop the agent: some harnesses take any other exit code as an order to stop.
     _leave(0 if sys.argv[1:2] == ["hook"] else code)
+
+
+def _user_folder() -> Path:
+    """The user's configuration folder, with the list of accepted extensions; an agent uses none that was planted."""
+    from clawmem.runtime import runtime_of
+    from clawmem.vault.git.acceptance import user_folder
+
+    return user_folder(runtime_of(sys.argv[1:]).environment)
 
 
 def _merge_driver(arguments: list[str]) -> int:

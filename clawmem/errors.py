@@ -109,6 +109,30 @@ class InvalidInput(ClawmemError):
     exit_code = USAGE
 
 
+class ExtensionMissing(ClawmemError):
+    """A part of clawmem that is an extension is not installed here."""
+
+    code = "extension_missing"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The extension `{name}` of clawmem is not installed here.",
+            f"Install clawmem again: its folder is clawmem/extensions/{name}. The files of the vault are unchanged.",
+        )
+
+
+class ExtensionUnusable(ClawmemError):
+    """An accepted extension of another distribution cannot be imported."""
+
+    code = "extension_unusable"
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(
+            f"The extension `{name}` cannot be used: {why}.",
+            f"Repair or install it again, or run `clawmem config extension {name} --remove`.",
+        )
+
+
 class Unreadable(ClawmemError):
     """A vault file cannot be parsed; it was not changed."""
 

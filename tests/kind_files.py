@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.model.kinds import KINDS, ROOMS
+from clawmem.model.kinds import ROOMS, all_kinds
 
 CONFLICT = b"<<<<<<< ours\nA boat.\n=======\nA ship.\n>>>>>>> theirs\n"
 FACT = (
@@ -100,4 +100,4 @@ for room in ROOMS:
     if room not in ("ledger", "wiki"):
         FILES[f"document in {room}"] = (f"{room}/more/about/boats.md", b"# About boats\n", CONFLICT)
 
-READ = [kind.name for kind in KINDS if kind.name in FILES and not kind.name.startswith("other version")]
+READ = [kind.name for kind in all_kinds() if kind.name in FILES and not kind.name.startswith("other version")]

@@ -50,6 +50,17 @@ def test_nothing_is_said_where_every_row_fits(project: Path) -> None:
     assert check(project) == (0, "")
 
 
+def test_each_extension_has_a_row_of_its_own(project: Path) -> None:
+    for path in ("extensions/__init__.py", "extensions/wiki/__init__.py", "extensions/wiki/verbs/wiki.py"):
+        module = project / "clawmem" / path
+        module.parent.mkdir(parents=True, exist_ok=True)
+        module.write_text("x = 1\n")
+    code, text = check(project)
+    assert code == 1
+    assert "clawmem/extensions/wiki has no row in scripts/line_budgets.toml. Add one of 2" in text
+    assert "clawmem/extensions has no row in scripts/line_budgets.toml. Add one of 1" in text
+
+
 def test_a_package_that_grows_fails_with_its_name_and_its_lines(project: Path) -> None:
     with (project / "clawmem" / "memory" / "facts" / "remember.py").open("a") as module:
         module.write("y = 2\n" * 7)
@@ -112,5 +123,6 @@ def test_each_package_of_clawmem_has_a_row(tmp_path: Path) -> None:
     _, text = check(tmp_path)
     packages = {folder.name for folder in (ROOT / "clawmem").iterdir() if any(folder.rglob("*.py"))}
     told = {line.removeprefix("clawmem/").partition(" has no row")[0] for line in text.splitlines()}
+    packages |= {f"extensions/{path.parent.name}" for path in (ROOT / "clawmem/extensions").glob("*/__init__.py")}
     assert told == packages | {"top-level modules", "all of clawmem", "modules"}
     assert "scripts/line_budgets.py" in (ROOT / "Makefile").read_text("utf-8")

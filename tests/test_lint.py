@@ -44,6 +44,12 @@ BREAKS = {
         "import clawmem.vault.disk",
         "clawmem.model is not allowed to import clawmem.vault",
     ),
+    "the core imports an extension": Break(
+        "house",
+        "memory/facts/remember.py",
+        "import clawmem.extensions.governance",
+        "clawmem.memory is not allowed to import clawmem.extensions",
+    ),
     "siblings know each other": Break(
         "house",
         "learning/learn.py",

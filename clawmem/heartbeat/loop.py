@@ -11,7 +11,7 @@ from clawmem.errors import ClawmemError, InvalidInput, Locked
 from clawmem.heartbeat.nights import nights_due
 from clawmem.heartbeat.step import Report, Step, StepContext
 from clawmem.heartbeat.step_timer import StepTimer
-from clawmem.heartbeat.steps import STEPS
+from clawmem.heartbeat.steps import all_steps
 from clawmem.index.vectors.embed import needs_embedding
 from clawmem.learning.reconciling.candidate import KEPT
 from clawmem.llm.choice import Model
@@ -154,22 +154,22 @@ def choose_steps(only: Collection[str]) -> tuple[Step, ...]:
 
     Raise InvalidInput for an unknown name.
     """
-    names = [step.name for step in STEPS]
+    names = [step.name for step in all_steps()]
     unknown = next((name for name in only if name not in names), None)
     if unknown is not None:
         raise InvalidInput(f"The heartbeat has no step '{unknown}'.", f"Its steps are {', '.join(names)}.")
-    return tuple(step for step in STEPS if not only or step.name in only)
+    return tuple(step for step in all_steps() if not only or step.name in only)
 
 
 def due_steps(vault: Vault, caller: Caller) -> tuple[tuple[Step, bool], ...]:
     """Return every step and whether it is due now. A step that needs the result of another step is not due."""
     run = StepContext(vault, caller, read_heartbeat_state(vault), None, False, {})
-    return tuple((step, bool(step.due.is_due(run))) for step in STEPS)
+    return tuple((step, bool(step.due.is_due(run))) for step in all_steps())
 
 
 def step_reports(done: HeartbeatResult, explain: bool) -> tuple[Report, ...]:
     """Return the report of each step, in table order."""
-    return tuple(step.reporter.report(done.of(step.name), explain) for step in STEPS)
+    return tuple(step.reporter.report(done.of(step.name), explain) for step in all_steps())
 
 
 def _with_edits(done: HeartbeatResult, edits: HandEdits) -> HeartbeatResult:

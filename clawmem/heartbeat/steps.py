@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, ModelFailed
+from clawmem.extension import extensions, named
 from clawmem.heartbeat import reports
 from clawmem.heartbeat.nights import nights_due, promote_nights
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, condensation, digestion, narration, promotion
@@ -178,3 +180,14 @@ STEPS = (
     Step("tokens", "Count tokens and check new events for injected instructions.", _WRITING,
          lambda run: count_tokens(run.vault)),
 )  # fmt: skip
+
+
+@cache
+def all_steps() -> tuple[Step, ...]:
+    """Return the steps of the core and of the extensions that are here, in the order in which they run."""
+    following: dict[str, list[Step]] = {}
+    for extension in extensions():
+        for name, steps in (named(extension.steps) if extension.steps else {}).items():
+            following.setdefault(name, []).extend(steps)
+    ordered = [step for core in STEPS for step in (core, *following.pop(core.name, ()))]
+    return (*ordered, *(step for steps in following.values() for step in steps))

@@ -3,15 +3,15 @@
 A path has at most one kind. `file_kind` finds it, and the index, `doctor`, hand edits, merges, undo, the search for
 credentials and write permissions ask the row what to do. `CONTRIBUTING.md` shows how to add a row.
 
-Importing this module imports no parser and no merge: functions are named as `module:function` below `clawmem.model`.
+Importing this module imports no parser, no merge and no extension: functions are named as `module:function`.
 """
 
 from collections.abc import Callable
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from clawmem.errors import Unreadable
+from clawmem.extension import Extension, extensions, foreign, is_present, named, own
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.bounds import (
     JSON_BYTES,
@@ -105,7 +105,7 @@ class FileKind(NamedTuple):
     def parsed(self, data: bytes, path: str, yaml: Yaml) -> Any:
         """The value that the file holds; `yaml` reads YAML text, as `vault/strict_yaml.py` does."""
         self.refuse_large(data, path)
-        parse: Parse = function_named(self.parse)
+        parse: Parse = named(self.parse)
         return parse(data, path, yaml)
 
     def refuse_large(self, data: bytes, path: str) -> None:
@@ -116,23 +116,17 @@ class FileKind(NamedTuple):
 
     def rendered(self, value: Any) -> bytes:
         """The file for a value that `parsed` gave."""
-        render: Render = function_named(self.render)
+        render: Render = named(self.render)
         return render(value)
 
 
-def function_named(name: str) -> Any:
-    """The function that a row names as `module:function`."""
-    module, _, function = name.partition(":")
-    return getattr(import_module(f"clawmem.model.{module}"), function)
-
-
 def _text(name: str, *patterns: str, merge: str = TEXT, places: tuple[str, ...] = (CONFIGURATION,)) -> FileKind:
-    read, written = "records.parsing:text", "records.parsing:encode"
+    read, written = "clawmem.model.records.parsing:text", "clawmem.model.records.parsing:encode"
     return FileKind(name, patterns, read, written, PARSE, merge, PERSON, NONE, FILE, places)
 
 
 def _page(name: str, *patterns: str, places: tuple[str, ...], owner: str = PERSON, index: str = NONE) -> FileKind:
-    read, written = "records.parsing:text", "records.parsing:encode"
+    read, written = "clawmem.model.records.parsing:text", "clawmem.model.records.parsing:encode"
     return FileKind(name, patterns, read, written, PARSE, PAGE, owner, index, PAGE, places)
 
 
@@ -140,13 +134,15 @@ def _note(name: str, pattern: str, places: tuple[str, ...]) -> FileKind:
     return _page(name, pattern, places=places, owner=MIXED, index=PAGE)._replace(merge=NOTE, undo=NOTE)
 
 
-def _json(name: str, pattern: str, parse: str, render: str, merge: str, places: tuple[str, ...]) -> FileKind:
+def json_kind(name: str, pattern: str, parse: str, render: str, merge: str, places: tuple[str, ...]) -> FileKind:
+    """A kind of JSON that clawmem writes."""
     return FileKind(
         name, (pattern,), parse, render, PARSE, merge, GENERATED, NONE, FILE, places, limit=JSON_BYTES
     )  # fmt: skip
 
 
-def _yaml(name: str, pattern: str, parse: str, check: str) -> FileKind:
+def yaml_kind(name: str, pattern: str, parse: str, check: str) -> FileKind:
+    """A kind of YAML that a person writes."""
     return FileKind(
         name, (pattern,), parse, AS_WRITTEN, check, YAML, PERSON, NONE, FILE, (CONFIGURATION,), limit=YAML_BYTES
     )  # fmt: skip
@@ -166,13 +162,17 @@ ROOMS = {
 }
 
 
+# What is kept as it is and not checked.
+_UNREAD: dict[str, Any] = {"parse": "clawmem.model.records.parsing:unread", "render": AS_WRITTEN, "check": NONE}
+
+
 def _in_each_room() -> tuple[FileKind, ...]:
     """What may lie in any folder: placeholders of empty folders, the versions that a merge put aside, documents."""
     rows = []
     for room, places in ROOMS.items():
         rows.append(_text(f"placeholder in {room}", f"{room}/**/.gitkeep", merge=NAMES, places=places))
         aside = _text(f"other version in {room}", f"{room}/**/{{version}}", places=places)
-        rows.append(aside._replace(parse="records.parsing:unread", render=AS_WRITTEN, check=NONE, owner=GENERATED))
+        rows.append(aside._replace(**_UNREAD, owner=GENERATED))
         if room not in ("ledger", "wiki"):
             rows.append(_page(f"document in {room}", f"{room}/**/*.md", places=places)._replace(otherwise=True))
     return tuple(rows)
@@ -185,31 +185,33 @@ _ENTITIES = (
 )
 
 LEDGER_DAY = FileKind(
-    "ledger day", ("ledger/*.jsonl",), "records.parsing:events", "records.event:render_events",
+    "ledger day", ("ledger/*.jsonl",), "clawmem.model.records.parsing:events",
+    "clawmem.model.records.event:render_events",
     EVENTS, EVENTS, LOG, EVENTS, EVENTS, (RECORDS,), AT_INGEST, LEDGER_BYTES,
 )  # fmt: skip
 ITEMS_FILE = FileKind(
     "facts",
     (*(f"{place}/{ITEMS}" for place in _ENTITIES), f"daily/{CANDIDATES}/{{day}}/{ITEMS}"),
-    "records.parsing:facts", "facts.codec:render_items",
+    "clawmem.model.records.parsing:facts", "clawmem.model.facts.codec:render_items",
     FACTS, FACTS, MIXED, FACTS, FACTS, (LIFE, OWN), limit=JSON_BYTES,
 )  # fmt: skip
 SUMMARY_PAGE = FileKind(
     "entity summary",
     tuple(f"{place}/{SUMMARY_NAME}" for place in _ENTITIES),
-    "records.parsing:page", "records.parsing:encode",
+    "clawmem.model.records.parsing:page", "clawmem.model.records.parsing:encode",
     SUMMARY, PAGE, MIXED, SUMMARY, SUMMARY, (LIFE, OWN),
 )  # fmt: skip
 PROPOSAL_FILE = FileKind(
-    "proposal", ("review/prop_*.json",), "records.parsing:proposal", "proposals.proposal_file:render_proposal",
+    "proposal", ("review/prop_*.json",), "clawmem.model.records.parsing:proposal",
+    "clawmem.model.proposals.proposal_file:render_proposal",
     PROPOSAL, PROPOSAL, MIXED, PROPOSAL, FILE, (EVERYONE,), limit=JSON_BYTES,
 )  # fmt: skip
 DAILY_NOTE = _note("daily note", "daily/{day}.md", (RECORDS,))
 AGENT_NOTE = _note("agent's daily note", "agents/*/daily/{day}.md", (OWN,))
 
 KINDS: tuple[FileKind, ...] = (
-    _yaml("settings", "clawmem.yaml", "records.parsing:settings", SETTINGS),
-    _yaml("predicate catalog", "predicates.yaml", "records.parsing:catalog", CATALOG),
+    yaml_kind("settings", "clawmem.yaml", "clawmem.model.records.parsing:settings", SETTINGS),
+    yaml_kind("predicate catalog", "predicates.yaml", "clawmem.model.records.parsing:catalog", CATALOG),
     _page("instructions", "README.md", "AGENTS.md", places=(CONFIGURATION,)),
     _page("memory page", "MEMORY.md", places=(CONFIGURATION, RECORDS), owner=MIXED, index=PAGE),
     _text("git settings", ".gitattributes", ".gitignore", merge=NAMES),
@@ -219,64 +221,56 @@ KINDS: tuple[FileKind, ...] = (
     DAILY_NOTE,
     _page("undated note", "daily/{undated}.md", places=(RECORDS,), index=PAGE),
     LEDGER_DAY,
-    _json(
-        "learning cursor", "ledger/learned.json", "records.parsing:cursor", "records.cursor:render_cursor",
+    json_kind(
+        "learning cursor", "ledger/learned.json", "clawmem.model.records.parsing:cursor",
+        "clawmem.model.records.cursor:render_cursor",
         CURSOR, (RECORDS,),
     )._replace(undo=NEVER),
-    _json(
-        "accesses", "ledger/accesses.json", "records.parsing:accesses", "records.accesses:render_accesses",
+    json_kind(
+        "accesses", "ledger/accesses.json", "clawmem.model.records.parsing:accesses",
+        "clawmem.model.records.accesses:render_accesses",
         ACCESSES, (RECORDS,),
     )._replace(indexed_as=ACCESSES, undo=NEVER),
-    _json(
-        "promotion outcomes", "ledger/adaptation.json", "records.parsing:adaptation",
-        "proposals.adaptation:render_adaptation", ADAPTATION, (RECORDS,),
+    json_kind(
+        "promotion outcomes", "ledger/adaptation.json", "clawmem.model.records.parsing:adaptation",
+        "clawmem.model.proposals.adaptation:render_adaptation", ADAPTATION, (RECORDS,),
     ),
-    _json(
-        "redactions", "ledger/redactions.json", "records.parsing:redactions", "history.redaction:render_records",
+    json_kind(
+        "redactions", "ledger/redactions.json", "clawmem.model.records.parsing:redactions",
+        "clawmem.model.history.redaction:render_records",
         REDACTIONS, (RECORDS,),
     )._replace(check=REDACTIONS, undo=REDACTIONS),
-    _json(
-        "digestion queue", "ledger/digestion.json", "digestion.queue:parse_queue", "digestion.queue:render_queue",
+    json_kind(
+        "digestion queue", "ledger/digestion.json", "clawmem.model.digestion.queue:parse_queue",
+        "clawmem.model.digestion.queue:render_queue",
         DIGESTION, (EVERYONE,),
     )._replace(undo=NEVER),
     _page("agent's page", "agents/*/*.md", places=(OWN,), owner=MIXED, index=PAGE),
     AGENT_NOTE,
     _page("agent's undated note", "agents/*/daily/{undated}.md", places=(OWN,), index=PAGE),
-    _json(
-        "session record", "agents/*/sessions/*.json", "records.session:parse_session",
-        "records.session:render_session", SESSION, (OWN,),
+    json_kind(
+        "session record", "agents/*/sessions/*.json", "clawmem.model.records.session:parse_session",
+        "clawmem.model.records.session:render_session", SESSION, (OWN,),
     )._replace(indexed_as=PAGE),
-    _json(
-        "claims of sessions", "agents/*/claims.json", "records.claims:parse_claims", "records.claims:render_claims",
+    json_kind(
+        "claims of sessions", "agents/*/claims.json", "clawmem.model.records.claims:parse_claims",
+        "clawmem.model.records.claims:render_claims",
         RECORD, (OWN,),
     )._replace(undo=NEVER),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
-    _yaml("workflow", "workflows/*.yaml", "records.workflow:parse_workflow", PARSE),
+    yaml_kind("workflow", "workflows/*.yaml", "clawmem.model.records.workflow:parse_workflow", PARSE),
     _page("wiki page", "wiki/**/*.md", places=(RECORDS,), owner=MIXED, index=PAGE),
-    _yaml("eval suite", "governance/evals/*.yaml", "records.suite:parse_suite", PARSE),
-    _json(
-        "eval runs", "governance/eval-runs.jsonl", "records.eval_run:parse_eval_runs",
-        "forms:render_lines", EVENTS, (RECORDS,),
-    )._replace(owner=LOG, undo=NEVER, limit=LEDGER_BYTES),
-    _yaml("failure modes", "governance/failures.yaml", "records.failure:parse_modes", PARSE),
-    _yaml("principles", "governance/principles.yaml", "records.principle:parse_principles", PARSE),
-    _json(
-        "failures", "governance/failures.jsonl", "records.failure:parse_failures", "forms:render_lines",
+    yaml_kind("failure modes", "governance/failures.yaml", "clawmem.model.records.failure:parse_modes", PARSE),
+    json_kind(
+        "failures", "governance/failures.jsonl", "clawmem.model.records.failure:parse_failures",
+        "clawmem.model.forms:render_lines",
         EVENTS, (EVERYONE,),
     )._replace(owner=LOG, limit=LEDGER_BYTES),
     _page("guardrails page", "governance/GUARDRAILS.md", places=(CONFIGURATION,), owner=MIXED),
     FileKind(
-        "task", ("tasks/{task}.md",), "records.task:parse_task", "records.task:render_task",
+        "task", ("tasks/{task}.md",), "clawmem.model.records.task:parse_task", "clawmem.model.records.task:render_task",
         TASK, TASK, MIXED, NONE, FILE, (RECORDS,),
     ),
-    _json(
-        "evaluations", "governance/evaluations.jsonl", "records.evaluation:parse_evaluations",
-        "forms:render_lines", EVENTS, (EVERYONE,),
-    )._replace(owner=LOG, limit=LEDGER_BYTES),
-    _json(
-        "alignment", "governance/alignment.jsonl", "records.alignment:parse_alignment",
-        "forms:render_lines", EVENTS, (EVERYONE,),
-    )._replace(owner=LOG, limit=LEDGER_BYTES),
     PROPOSAL_FILE,
     *_in_each_room(),
 )  # fmt: skip
@@ -284,13 +278,23 @@ KINDS: tuple[FileKind, ...] = (
 # What is done with a file that no row claims: it may be in history, or be somebody else's.
 _UNCLAIMED = {
     ".md": _page("unclaimed page", places=()),
-    ".json": _json("unclaimed JSON", "", "records.parsing:json_value", AS_WRITTEN, RECORD, ()),
-    ".jsonl": _json("unclaimed JSON lines", "", "records.parsing:json_lines", AS_WRITTEN, TEXT, ()),
-    ".yaml": _yaml("unclaimed YAML", "", "records.parsing:yaml_value", PARSE)._replace(places=()),
+    ".json": json_kind("unclaimed JSON", "", "clawmem.model.records.parsing:json_value", AS_WRITTEN, RECORD, ()),
+    ".jsonl": json_kind("unclaimed JSON lines", "", "clawmem.model.records.parsing:json_lines", AS_WRITTEN, TEXT, ()),
+    ".yaml": yaml_kind("unclaimed YAML", "", "clawmem.model.records.parsing:yaml_value", PARSE)._replace(places=()),
 }
 _UNKNOWN = _text("unclaimed file", places=())
 # Facts in a folder where no entity can be: nobody finds them, but no merge and no half of a move may lose them.
 _MISPLACED = ITEMS_FILE._replace(name="misplaced facts", check=PARSE, indexed_as=NONE, undo=FILE, places=())
+
+
+# The files of clawmem's own extensions. Where the extension is not here, they are kept and synced, and not checked.
+OF_EXTENSIONS = {
+    "governance/evals/*.yaml": "governance",
+    "governance/eval-runs.jsonl": "governance",
+    "governance/principles.yaml": "governance",
+    "governance/evaluations.jsonl": "governance",
+    "governance/alignment.jsonl": "governance",
+}
 
 
 @lru_cache(maxsize=4096)
@@ -298,8 +302,32 @@ def file_kind(path: str) -> FileKind | None:
     """The kind of the file at a vault path, or None where no row claims it."""
     if not path.isprintable() or "\\" in path:
         return None
-    claims = [kind for kind in rows_for(path.partition("/")[0]) if any(fits(one, path) for one in kind.patterns)]
-    return next((kind for kind in claims if not kind.otherwise), claims[0] if claims else None)
+    claims = _claims(rows_for(path.partition("/")[0]), path)
+    kind = next((kind for kind in claims if not kind.otherwise), None)
+    return kind or _kind_of_extension(path) or (claims[0] if claims else None)
+
+
+def _claims(rows: tuple[FileKind, ...], path: str) -> list[FileKind]:
+    return [kind for kind in rows if any(fits(pattern, path) for pattern in kind.patterns)]
+
+
+def _kind_of_extension(path: str) -> FileKind | None:
+    owner = next((name for pattern, name in OF_EXTENSIONS.items() if fits(pattern, path)), None)
+    if owner is not None and not is_present(owner):
+        return _by_ending(path)._replace(**_UNREAD, name=f"file of the extension {owner}")
+    rows = (kinds_of(extension) for extension in (foreign() if owner is None else (own(owner),)))
+    return next((kind for kinds in rows for kind in _claims(kinds, path)), None)
+
+
+def kinds_of(extension: Extension) -> tuple[FileKind, ...]:
+    """The kinds of file that an extension adds."""
+    kinds: tuple[FileKind, ...] = named(extension.kinds) if extension.kinds else ()
+    return kinds
+
+
+def all_kinds() -> tuple[FileKind, ...]:
+    """The kinds of file of the core, and of the extensions that are here."""
+    return (*KINDS, *(kind for extension in extensions() for kind in kinds_of(extension)))
 
 
 def handling(path: str) -> FileKind:
@@ -312,7 +340,11 @@ def handling(path: str) -> FileKind:
         return _MISPLACED
     if name.startswith(".git"):
         return _UNKNOWN._replace(merge=NAMES)
-    ending = "." + name.rpartition(".")[2]
+    return _by_ending(path)
+
+
+def _by_ending(path: str) -> FileKind:
+    ending = "." + path.rpartition("/")[2].rpartition(".")[2]
     return _UNCLAIMED.get(".yaml" if ending == ".yml" else ending, _UNKNOWN)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput, NotFound
-from clawmem.governance.review import approve, list_proposals
 from clawmem.heartbeat.queue import QUEUE, QueueTask, apply_task, next_task, queue_counts, run_queue
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
@@ -23,6 +22,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
+from clawmem.review.review import approve, list_proposals
 from clawmem.vault.vault import Vault
 from clawmem.work.digestion.digest import add_document
 from tests.conftest import Command

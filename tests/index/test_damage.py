@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.faces.cli.complete_values import SOURCES
+from clawmem.faces.cli.complete_values import values_of
 from clawmem.index.refresh.refresh import open_index, rebuild, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import Index, index_path
@@ -51,7 +51,7 @@ def _draft() -> Draft:
 
 
 def _completions(vault: Vault, kind: str, prefix: str) -> object:
-    return SOURCES[kind](Runtime(vault.git.environment, vault.root, str(vault.root)), prefix, ())
+    return values_of(kind, Runtime(vault.git.environment, vault.root, str(vault.root)), prefix, ())
 
 
 ACTS: dict[str, Callable[[Vault], object]] = {

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.governance.review import approve
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
@@ -29,6 +28,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import items_path
 from clawmem.model.transcripts.message import Message
+from clawmem.review.review import approve
 from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.state.heartbeat_state import STATE

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
+from clawmem.extension import named
 from clawmem.index.tables.intake import INTAKES
 from clawmem.memory.health.checks.reading import CHECKS
 from clawmem.memory.history.undo_plan import UNDO_BY_KIND
 from clawmem.model import kinds
-from clawmem.model.kinds import KINDS, FileKind, file_kind, fits, function_named, handling
+from clawmem.model.kinds import FileKind, all_kinds, file_kind, fits, handling
 from clawmem.model.merging.files.merge import RULES, merge_file
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.layout import is_owned
@@ -25,7 +26,7 @@ from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
 from tests.kind_files import FILES, READ
 
-NAMES = [kind.name for kind in KINDS]
+NAMES = [kind.name for kind in all_kinds()]
 # Objects are merged by what they say, and a list of redactions keeps those that can be read.
 OBJECTS = (kinds.REDACTIONS, kinds.RECORD, kinds.CURSOR, kinds.ADAPTATION, kinds.PROPOSAL, kinds.DIGESTION)
 # Columns that take one of a few values, and those values.
@@ -39,7 +40,7 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+@pytest.mark.parametrize("kind", all_kinds(), ids=NAMES)
 def test_no_row_lacks_a_column(kind: FileKind) -> None:
     assert kind.name
     assert kind.patterns
@@ -48,8 +49,8 @@ def test_no_row_lacks_a_column(kind: FileKind) -> None:
     assert kind.places
     assert set(kind.places) <= {kinds.OWN, kinds.LIFE, kinds.RECORDS, kinds.CONFIGURATION, kinds.EVERYONE}
     assert kind.limit > 0
-    assert callable(function_named(kind.parse))
-    assert kind.render == kinds.AS_WRITTEN or callable(function_named(kind.render))
+    assert callable(named(kind.parse))
+    assert kind.render == kinds.AS_WRITTEN or callable(named(kind.render))
 
 
 def test_each_value_of_a_column_has_its_function() -> None:
@@ -116,7 +117,7 @@ def _strict(kind: FileKind, path: str) -> bool:
 
 
 def segments() -> st.SearchStrategy[str]:
-    words = {part for kind in KINDS for one in kind.patterns for part in one.split("/") if "*" not in part}
+    words = {part for kind in all_kinds() for one in kind.patterns for part in one.split("/") if "*" not in part}
     names = [*words - {"{root}", "{day}.md", "{undated}.md", "{version}"}, "projects", "areas", "archives", "x", "cli"]
     ends = ["2026-11-20.md", "2026-11-20.jsonl", "b.md", "b.json", "prop_1.json", "c.other-0123abcd.json", ".gitkeep"]
     return st.sampled_from(sorted(names) + ends) | st.text(max_size=5)
@@ -124,8 +125,8 @@ def segments() -> st.SearchStrategy[str]:
 
 @given(st.lists(segments(), min_size=1, max_size=6).map("/".join))
 def test_a_path_has_at_most_one_kind(path: str) -> None:
-    strict = [kind.name for kind in KINDS if _strict(kind, path)]
-    loose = [kind.name for kind in KINDS if kind.otherwise and any(fits(one, path) for one in kind.patterns)]
+    strict = [kind.name for kind in all_kinds() if _strict(kind, path)]
+    loose = [kind.name for kind in all_kinds() if kind.otherwise and any(fits(one, path) for one in kind.patterns)]
     assert len(strict) <= 1, strict
     assert len(loose) <= 1, loose
     found = file_kind(path)

@@ -22,17 +22,17 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
-from clawmem.governance import checked_start
+from clawmem.extensions.governance.principle import _translated
 from clawmem.learning.attribution import fiction, forgetting
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
 from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
+from clawmem.memory import checked_start
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
-from clawmem.model.records.principle import _translated
 from clawmem.model.safety import leftovers, written_forms
 from clawmem.model.safety.injection import duty as injection_duty
 from clawmem.model.safety.injection import mood as injection_mood
@@ -146,8 +146,8 @@ def _strings(module: str) -> list[str]:
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.work.digestion.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
     ("clawmem.bridge.contract", "shape['pattern']"): lambda: _of_the_contract(),
-    ("clawmem.governance.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
-    ("clawmem.governance.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
+    ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
+    ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
     ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.reconciling.namesakes", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
     ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
@@ -158,7 +158,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.records.keyed_entries", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     # The globs and patterns of users; tests of these modules try what they refuse.
-    ("clawmem.model.records.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
+    ("clawmem.extensions.governance.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
     ("clawmem.model.safety.user_patterns", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
@@ -196,7 +196,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.safety.written_forms", "re.escape(data)"): lambda: [b"aGVsbG8gd29ybGQ"],
     ("clawmem.model.safety.written_forms", "letter"): lambda: [*_needle().letters],
     ("clawmem.work.digestion.by_model", "join(words)"): lambda: [r"Jane\s+lives\s+in\s+Oslo"],
-    ("clawmem.model.records.suite", "value"): lambda: [r"lives in \w+"],
+    ("clawmem.extensions.governance.suites.suite", "value"): lambda: [r"lives in \w+"],
     ("clawmem.model.proposals.routes", "_glob("): lambda: [r".*@example\.org", r"release.*"],
     ("clawmem.model.proposals.routes", "_entity_glob("): lambda: [r"areas/people/.*(/.*)?", r"projects/[^/]*(/.*)?"],
     ("clawmem.model.wiki.markdown", "re.escape(title)"): lambda: [r"(?<!\w)Jane(?!\w)"],

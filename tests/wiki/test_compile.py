@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
-from clawmem.governance.claims import confirm
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import rename_entity
 from clawmem.memory.facts.access import fold_accesses
+from clawmem.memory.facts.claims import confirm
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.memory.facts.revoke import RevokeOrigin, revoke

@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 from clawmem.errors import InvalidInput, NotPermitted, Refused
-from clawmem.governance.review import approve, list_proposals, preview, reject
 from clawmem.heartbeat.loop import due_steps
 from clawmem.memory.entities.entities import create_entity, rename_entity
 from clawmem.memory.entities.joining import merge_entities
@@ -19,6 +18,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.proposals.action_words import action_words
 from clawmem.model.proposals.proposal import OPEN, Proposal
 from clawmem.model.records.caller import Caller
+from clawmem.review.review import approve, list_proposals, preview, reject
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_pages import check_pages
 from clawmem.wiki.compile import build_wiki

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 
-from clawmem.governance.review import approve
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.heartbeat.queue import answer_tasks, condensation
 from clawmem.index.refresh.refresh import run_query
@@ -24,6 +23,7 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.condensing import MOST
 from clawmem.model.records.caller import Caller
+from clawmem.review.review import approve
 from clawmem.serving.stale import list_stale
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault

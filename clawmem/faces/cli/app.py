@@ -19,7 +19,7 @@ from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
 from clawmem.faces.cli.typed import typed
 from clawmem.faces.parts.command import Command, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, EXAMPLES, OTHER_NAMES, VERBS, help_of, load
+from clawmem.faces.verbs.table import ALIASES, EXAMPLES, OTHER_NAMES, all_verbs, help_of, load
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
@@ -40,16 +40,16 @@ class Verbs(TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         # An unknown verb is compared with these names, so that the message can suggest one.
-        self.commands: Any = dict.fromkeys((*VERBS, *ALIASES))
+        self.commands: Any = dict.fromkeys((*all_verbs(), *ALIASES))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The verbs in the order of the table."""
-        return list(VERBS)
+        return list(all_verbs())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the verb's module and make its command."""
         name = ALIASES.get(cmd_name, cmd_name)
-        return click_command(name) if name in VERBS else None
+        return click_command(name) if name in all_verbs() else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the verb; for a word that other programs use for one, name the verb."""
@@ -61,7 +61,7 @@ class Verbs(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs from the table, so that help imports none of them."""
         with formatter.section("Verbs"):
-            formatter.write_dl([*VERBS.items()])
+            formatter.write_dl([*all_verbs().items()])
 
 
 def click_command(name: str) -> Any:
@@ -70,7 +70,7 @@ def click_command(name: str) -> Any:
     if isinstance(verb, Command):
         return _click(name, verb, help_of(verb, name), name)
     examples = _epilog([one.examples[0] for one in verb.values()][:3])
-    group = TyperGroup(name=name, help=VERBS[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
+    group = TyperGroup(name=name, help=all_verbs()[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
     for word, command in verb.items():
         group.add_command(_click(word, command, help_of(command), f"{name} {word}"), word)
     return _with_common(group)

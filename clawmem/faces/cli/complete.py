@@ -14,7 +14,7 @@ from clawmem.faces.cli.plain import with_usual_word
 from clawmem.faces.cli.terminal import say
 from clawmem.faces.parts.command import Command, Group, all_parameters
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, VERBS, help_of, load
+from clawmem.faces.verbs.table import ALIASES, all_verbs, help_of, load
 from clawmem.model.language.text import visible
 from clawmem.runtime import from_process
 
@@ -108,7 +108,7 @@ def _below(group: Group | None, word: str) -> Command | Group | None:
     if group is not None:
         return group.get(word)
     name = ALIASES.get(word, word)
-    return load(name) if name in VERBS else None
+    return load(name) if name in all_verbs() else None
 
 
 def _option_with_value(place: Place, flag: str) -> Parameter | None:
@@ -136,7 +136,7 @@ def offers(place: Place, incomplete: str) -> Iterator[Offer]:
         some = (Offer(name, help_of(one).partition("\n")[0]) for name, one in place.reached.items())
         yield from _beginning(incomplete, some)
     else:
-        yield from _beginning(incomplete, (Offer(name, text) for name, text in VERBS.items()))
+        yield from _beginning(incomplete, (Offer(name, text) for name, text in all_verbs().items()))
 
 
 def _beginning(incomplete: str, some: Iterable[Offer]) -> Iterator[Offer]:
@@ -150,11 +150,11 @@ def _values(place: Place, parameter: Parameter, incomplete: str) -> Iterator[Off
         return
     if not parameter.completes:
         return
-    from clawmem.faces.cli.complete_values import FILES, SOURCES  # only where such a value is asked for
+    from clawmem.faces.cli.complete_values import FILES, values_of  # only where such a value is asked for
 
     try:
         runtime = from_process(place.shared.get("vault"), place.shared.get("agent"))
-        some = SOURCES[parameter.completes](runtime, incomplete, place.arguments)
+        some = values_of(parameter.completes, runtime, incomplete, place.arguments)
     except ClawmemError:
         return  # no vault, or one that cannot be read: there are no completions, and the command itself will report why
     yield from (Offer(*one) for one in some if one[0] == FILES or one[0].startswith(incomplete))

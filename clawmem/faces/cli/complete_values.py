@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from clawmem.extension import extensions, named
 from clawmem.faces.parts.command import Command
-from clawmem.faces.verbs.table import VERBS, load
+from clawmem.faces.verbs.table import all_verbs, load
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entity_names
 from clawmem.index.tables.contents import categories, facts_with_prefix
@@ -75,7 +76,7 @@ def _predicates(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
 
 
 def _words_of_verb(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    verb = load(before[0]) if before[0] in VERBS else {}
+    verb = load(before[0]) if before[0] in all_verbs() else {}
     return [] if isinstance(verb, Command) else [(word, "") for word in verb]
 
 
@@ -96,12 +97,6 @@ def _workflows(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(name, "") for name in sorted(names) if name.startswith(prefix)]
 
 
-def _suites(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    from clawmem.governance.suites.store import suite_names  # only for suites
-
-    return [(name, "") for name in suite_names(runtime.vault()) if name.startswith(prefix)]
-
-
 def _failure_modes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     from clawmem.memory.failure_modes import read_modes
 
@@ -109,10 +104,13 @@ def _failure_modes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pair
     return [(one.id, one.about or "") for one in modes if one.id.startswith(prefix)]
 
 
-def _principles(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    from clawmem.governance.principles import read_principles
-
-    return [(one.id, one.rule) for one in read_principles(runtime.vault()) if one.id.startswith(prefix)]
+def values_of(kind: str, runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
+    """The values of a kind that begin with the word at the cursor; none where the extension of the kind is not here."""
+    for one in () if kind in SOURCES else extensions():
+        if kind in one.completions:
+            source: _Source = named(one.completions[kind])
+            return source(runtime, prefix, before)
+    return SOURCES[kind](runtime, prefix, before) if kind in SOURCES else []
 
 
 SOURCES: dict[str, _Source] = {
@@ -124,13 +122,11 @@ SOURCES: dict[str, _Source] = {
     "fact or entity": _nodes,
     "file": _files,
     "predicate": _predicates,
-    "principle": _principles,
     "proposal": _proposals,
     "setting": _keys,
     "value of a setting": _setting_values,
     "session": _sessions,
     "task": _tasks,
     "word of a verb": _words_of_verb,
-    "suite": _suites,
     "workflow": _workflows,
 }

@@ -22,8 +22,12 @@ def run_plain(arguments: Sequence[str]) -> int | None:
         from clawmem.faces.cli.complete import answer  # only the completion scripts ask
 
         return bounded(arguments, lambda: answer(" ".join(arguments)))
-    call = plain_call(arguments)
-    return None if call is None else bounded(arguments, lambda: run_command(*call, verb_of(arguments)))
+
+    def run() -> int | None:
+        call = plain_call(arguments)
+        return None if call is None else run_command(*call, verb_of(arguments))
+
+    return bounded(arguments, run)
 
 
 def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[str, Any]] | None:

@@ -21,11 +21,11 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.past import minute
 from clawmem.faces.verbs.review import action_pairs
 from clawmem.faces.verbs.table import load
-from clawmem.governance.review import CitedEvent, ProposalDetails, evidence, list_proposals, present, preview
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted, one_line, visible
 from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, SUPERSEDE, Proposal, is_candidate
+from clawmem.review.review import CitedEvent, ProposalDetails, evidence, list_proposals, present, preview
 from clawmem.runtime import Runtime
 
 _BOLD, _DIM, _RED, _GREEN, _CYAN = "1", "2", "31", "32", "36"

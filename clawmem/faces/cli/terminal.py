@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotPermitted
 from clawmem.faces.cli.display import DrawnAs, checked_color, display_of, terminal_columns
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clawmem.wiki.site import Render
 
 SCHEMA_VERSION = 1
+ExitCode = TypeVar("ExitCode", int, int | None)
 
 
 class Terminal(Call):
@@ -192,7 +193,7 @@ class Terminal(Call):
                 tell(f"note: {sentence}\n")
 
 
-def bounded(arguments: Sequence[str], act: Callable[[], int]) -> int:
+def bounded(arguments: Sequence[str], act: Callable[[], ExitCode]) -> ExitCode:
     """What the act returns, or the exit code of the failure that it met."""
     try:
         return act()

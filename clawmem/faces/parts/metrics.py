@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from clawmem.errors import IncompleteAnswer, Unreadable
-from clawmem.governance.alignment import BAR, AlignmentResult, recorded_alignment
+from clawmem.extension import answer_of
 from clawmem.memory.health.status import status
 from clawmem.memory.tasks import list_tasks
 from clawmem.model.language.dates import stamp
@@ -60,11 +60,11 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
         "tasks": _by_state(TASK_STATES, (one.state for one in tasks.tasks)),
         "sessions": _by_state(SESSION_STATES, (one.state for one in sessions.sessions)),
         "alignment": {
-            "decided": aligned.report.all.counted if aligned else 0,
-            "agreed": aligned.report.all.agreed if aligned else 0,
-            "agreement": aligned.report.last.rate if aligned else None,
-            "bar": vault.settings.number(BAR),
-            "passes": aligned is not None and aligned.passes,
+            "decided": aligned["decided"],
+            "agreed": aligned["agreed"],
+            "agreement": aligned["agreement"],
+            "bar": vault.settings.number("evaluate.agreement"),
+            "passes": aligned["passes"],
         },
         "money": {
             "cents_today": state.learning.cents_today,
@@ -76,11 +76,14 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
     return data, tuple(dict.fromkeys(notices))
 
 
-def _alignment(vault: Vault) -> tuple[AlignmentResult | None, tuple[str, ...]]:
+def _alignment(vault: Vault) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the numbers of the alignment log; zeros where nothing evaluates tasks, or the log cannot be read."""
+    numbers = answer_of("alignment")
+    none = {"decided": 0, "agreed": 0, "agreement": None, "passes": False}
     try:
-        return recorded_alignment(vault), ()
+        return (numbers(vault) if numbers else none), ()
     except Unreadable as problem:
-        return None, (IncompleteAnswer(problem.message),)
+        return none, (IncompleteAnswer(problem.message),)
 
 
 def _by_state(states: Any, found: Any) -> dict[str, int]:

@@ -9,8 +9,8 @@ from clawmem.errors import REFUSED, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, FACT, REASON, Parameter
 from clawmem.faces.parts.words import REVISED, revised, said
-from clawmem.governance import claims
-from clawmem.governance.claims import FAILS, PASSED, SKIPPED, ClaimTest
+from clawmem.memory.facts import claims
+from clawmem.memory.facts.claims import FAILS, PASSED, SKIPPED, ClaimTest
 from clawmem.memory.facts.revise import check_reason
 from clawmem.model.facts.claim_check import HITS, checked_check
 from clawmem.model.facts.fact_words import fact_data, fact_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
 from clawmem.faces.parts.words import REVISED, revised
-from clawmem.governance.claims import deprecate as act
+from clawmem.memory.facts.claims import deprecate as act
 from clawmem.memory.facts.revise import check_reason
 
 

@@ -11,7 +11,7 @@ from clawmem.faces.parts.words import commits_made
 from clawmem.faces.verbs.hook import take_in_left
 from clawmem.heartbeat.loop import HeartbeatResult, due_steps, record_failure, run_heartbeat, step_reports
 from clawmem.heartbeat.step import Report
-from clawmem.heartbeat.steps import STEPS
+from clawmem.heartbeat.steps import all_steps
 from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp
 from clawmem.model.settings.local import suggestion_message
@@ -113,14 +113,14 @@ VERB = Command(
             ("--only",),
             repeated=True,
             metavar="STEP",
-            choices={step.name: step.description for step in STEPS},
+            choices={step.name: step.description for step in all_steps()},
         ),
         Parameter("list_steps", "List the steps and when each is due.", ("--list",), bool, False),
     ),
     (
         {
             "commits": [str],
-            **{key: shape for step in STEPS for key, shape in step.reporter.shape.items()},
+            **{key: shape for step in all_steps() for key, shape in step.reporter.shape.items()},
             "failed": [{"act": str, "code": str, "message": str}],
         },
         {"steps": [{"name": str, "about": str, "when": str, "due": bool}]},

@@ -14,9 +14,9 @@ from clawmem.faces.parts.records_of_work import (
     work_scope,
 )
 from clawmem.faces.parts.words import REVISED, revised
-from clawmem.governance.lessons import accept_lesson
 from clawmem.work.decisions import add_record
 from clawmem.work.handed_in import LESSON, lesson_record
+from clawmem.work.lessons import accept_lesson
 
 
 def add(

@@ -29,9 +29,6 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.organisation import HUB_FACT, hit_data, hit_line, search_facts
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
 from clawmem.faces.parts.words import said
-from clawmem.governance.review import ProposalList, ReviewOutcome, list_proposals
-from clawmem.governance.review import approve as approve_act
-from clawmem.governance.review import reject as reject_act
 from clawmem.index.hub.organisation import MOST_COUNTED
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted
@@ -39,6 +36,9 @@ from clawmem.model.proposals.proposal import OPEN
 from clawmem.model.proposals.proposal_file import proposal_to_record
 from clawmem.model.proposals.quarantine import reviewer_needed
 from clawmem.model.records.caller import Caller
+from clawmem.review.review import ProposalList, ReviewOutcome, list_proposals
+from clawmem.review.review import approve as approve_act
+from clawmem.review.review import reject as reject_act
 from clawmem.vault.vault import Vault
 from clawmem.wiki.check_gates import gate_fact
 

@@ -9,12 +9,6 @@ from typing import Any
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
 from clawmem.faces.parts.parameters import REASON, Parameter
 from clawmem.faces.parts.words import REVISED, outcome_lines
-from clawmem.governance.agreement import ConflictAgreement, KindAgreement, kinds_decided
-from clawmem.governance.agreement import agreement as agreement_act
-from clawmem.governance.review import ProposalDetails, ReviewOutcome, list_proposals, show_proposal
-from clawmem.governance.review import approve as approve_act
-from clawmem.governance.review import reject as reject_act
-from clawmem.governance.review import trust as trust_act
 from clawmem.memory.review.escalations import ESCALATION
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact import GUARDRAIL
@@ -24,6 +18,12 @@ from clawmem.model.proposals.action_words import action_words
 from clawmem.model.proposals.kinds import KINDS, PROPOSAL_KINDS
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.proposal_file import proposal_to_record
+from clawmem.review.agreement import ConflictAgreement, KindAgreement, kinds_decided
+from clawmem.review.agreement import agreement as agreement_act
+from clawmem.review.review import ProposalDetails, ReviewOutcome, list_proposals, show_proposal
+from clawmem.review.review import approve as approve_act
+from clawmem.review.review import reject as reject_act
+from clawmem.review.review import trust as trust_act
 
 
 def list_(call: Call, every: bool, kind: str | None, mine: bool) -> Answer:
@@ -98,7 +98,7 @@ def watch(call: Call, seconds: float | None) -> Answer | Feed:
     """Follow the queue, and print one line of JSON for each proposal that is filed, approved, rejected or opened again,
     until the command is stopped. With --seconds, everything is printed when the time is over; --json then gives one
     document."""
-    from clawmem.governance.watch import watch_proposals
+    from clawmem.review.watch import watch_proposals
 
     events = watch_proposals(call.runtime.vault(), seconds)
     if seconds is None:
@@ -141,7 +141,7 @@ def delegate(call: Call, kind: str | None, to: str | None, entity: str | None, r
     """Leave the decisions of a kind to an agent on this machine, or take that back with --remove. Without arguments,
     list what is delegated. Only a person can delegate. Guardrails, lines of TACIT.md, escalations, facts for the
     organisation, and what comes from outside are never delegated."""
-    from clawmem.governance.reviewers import delegate as act
+    from clawmem.review.reviewers import delegate as act
 
     done = act(call.runtime.vault(), call.runtime.caller(), kind, to, entity, remove)
     rows = [one._asdict() for one in done.delegations]

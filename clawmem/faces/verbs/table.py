@@ -1,7 +1,8 @@
-"""The table of verbs: each name with its line of help. The module with that name defines the verb."""
+"""The table of verbs: each name with its line of help. The module with that name defines the verb, or an extension."""
 
 from importlib import import_module
 
+from clawmem import extension
 from clawmem.faces.parts.command import Command, Group
 
 VERBS = {
@@ -74,6 +75,9 @@ VERBS = {
     "schema": "Print the JSON Schema of the answer of a verb.",
 }
 
+OF_EXTENSIONS = {"eval": "governance", "evaluate": "governance", "failure": "governance", "principle": "governance"}
+"""The verbs of clawmem's own extensions."""
+
 ALIASES = {"search": "recall", "add": "remember"}
 
 USUAL_WORDS = {"evaluate": "task"}
@@ -94,13 +98,29 @@ EXAMPLES = ("clawmem init", "clawmem remember 'Jane prefers tea.'", "clawmem rec
 
 
 def load(name: str) -> Command | Group:
-    """Import one verb's module; the verb is a command, or a group of commands by the word that follows."""
-    verb: Command | Group = import_module(f"clawmem.faces.verbs.{name}").VERB
+    """Import one verb's module; the verb is a command, or a group of commands by the word that follows.
+
+    Raise ExtensionMissing if the verb's extension is not here, and ExtensionUnusable if one cannot be imported."""
+    verb: Command | Group
+    if name in OF_EXTENSIONS:
+        verb = extension.named(f"{extension.own(OF_EXTENSIONS[name]).verbs[name]}:VERB")
+    elif name in VERBS:
+        verb = import_module(f"clawmem.faces.verbs.{name}").VERB
+    else:
+        found = next(each for each in extension.foreign() if name in each.verbs)
+        verb = extension.load_foreign_part(found, f"{found.verbs[name]}:VERB")
     return verb
+
+
+def all_verbs() -> dict[str, str]:
+    """The lines of help of all verbs by name, those of accepted extensions of other distributions last."""
+    foreign = (pair for each in extension.foreign() for pair in each.help.items())
+    return VERBS | {name: text for name, text in foreign if name not in VERBS and name not in ALIASES}
 
 
 def help_of(command: Command, verb: str = "") -> str:
     """The help text of a command: the verb's line of help, unless it is in a group, then its docstring."""
     from inspect import cleandoc  # slow to import, and only help needs it
 
-    return "\n\n".join(filter(None, (VERBS.get(verb, ""), cleandoc(command.function.__doc__ or ""))))
+    line = "" if not verb else all_verbs().get(verb, "")
+    return "\n\n".join(filter(None, (line, cleandoc(command.function.__doc__ or ""))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clawmem.errors import InvalidInput
+from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, REASON, WORKFLOW, Parameter
 from clawmem.faces.parts.tasks import TASK_SHAPE, task_data, task_lines
@@ -132,9 +133,9 @@ def reopen(call: Call, task: str, reason: str | None) -> Answer:
 def _moved(call: Call, task: str, move: str, reason: str | None = None) -> Answer:
     done: ChangedTask = move_task(call.runtime.vault(), call.runtime.caller(), task, move, reason)
     if done.commit and move in (CLOSE, REJECT):
-        from clawmem.governance.alignment import record_decisions  # only decisions of people are compared
-
-        record_decisions(call.runtime.vault(), call.runtime.caller())
+        record_decisions = answer_of("decided tasks")  # only decisions of people are compared
+        if record_decisions is not None:
+            record_decisions(call.runtime.vault(), call.runtime.caller())
     words = _DID[move] if done.commit else _UNCHANGED
     lines = [words.format(title=done.task.title, state=done.task.state)]
     lines += task_lines(done.task)[1:] if move == TAKE else []

@@ -7,7 +7,7 @@ object that is stored as it is. Its entity and `details.workflow` decide which r
 
 - A proposal that adds or changes facts uses `add`, `supersede`, `merge`, `end` or `retract`; approval does the rest.
 - A proposal that changes no fact uses `decide`. Approval records the decision, and `on_decision` does the work.
-- `on_decision` names a function as `module:function`, in `clawmem.governance` or a lower layer. It is
+- `on_decision` names a function as `module:function`, in `clawmem.review`, a lower layer or an extension. It is
   called for each approval and each rejection of the kind, whatever the action, as `function(work, proposal, facts)`:
   `work` is the `WriteScope` of the decision, which has not been committed yet; `proposal.status` and
   `proposal.decided` say what was decided; `facts` are the facts as the approval leaves them (`PlacedFact`; empty for a
@@ -47,7 +47,7 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
         "escalation",
         "an evaluation that only a person can decide",
         delegable=False,
-        on_decision="clawmem.governance.alignment:decide_escalation",
+        on_decision="clawmem.extensions.governance.alignment:decide_escalation",
     ),
     ProposalKind(
         "wiki",
@@ -55,7 +55,7 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
         on_decision="clawmem.memory.pages.wiki_decisions:on_wiki_decision",
     ),
     ProposalKind(
-        "deprecation", "a claim to replace by another one", on_decision="clawmem.governance.claims:on_deprecation"
+        "deprecation", "a claim to replace by another one", on_decision="clawmem.memory.facts.claims:on_deprecation"
     ),
     ProposalKind("check", "a claim whose check fails"),
     ProposalKind("lesson", "a lesson that was reported as harmful"),

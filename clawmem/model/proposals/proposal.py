@@ -27,6 +27,8 @@ FOLDER = "review"
 CANDIDATES = "heartbeat/candidates"
 # A decision in the name of a conflict strategy, which no person made.
 BY_STRATEGY = "strategy "
+# The beginning of the id of an evaluation that decided.
+BY_EVALUATION = "eval_"
 
 
 def page_of_vault(page: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.extension import extensions
 from clawmem.faces.cli.complete import split_line
 from clawmem.faces.cli.complete_values import SOURCES
 from clawmem.faces.parts.command import all_parameters
@@ -151,7 +152,8 @@ def test_outside_a_vault_nothing_is_offered_and_nothing_said(clawmem: Command, t
 
 
 def test_every_kind_of_value_that_a_parameter_names_is_known_and_none_is_unused() -> None:
-    assert {one.completes for command in commands().values() for one in all_parameters(command)} == {"", *SOURCES}
+    known = {"", *SOURCES, *(kind for extension in extensions() for kind in extension.completions)}
+    assert {one.completes for command in commands().values() for one in all_parameters(command)} == known
 
 
 def script(shell: str) -> str:

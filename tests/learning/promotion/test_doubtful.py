@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from clawmem.errors import Refused
-from clawmem.governance.review import approve, reject
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.promotion.adapt import adapt, current_adaptation
@@ -25,6 +24,7 @@ from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.proposal import OPEN, REJECTED, RETRACT, Proposal, ProposalTarget
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
+from clawmem.review.review import approve, reject
 from clawmem.vault.vault import Vault
 
 TODAY = "2026-11-21"

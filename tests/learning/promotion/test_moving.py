@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.governance.review import approve
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, all_facts
@@ -24,6 +23,7 @@ from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.proposals.promotion import place_of_waiting, promotion_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
+from clawmem.review.review import approve
 from clawmem.serving.recall.recall import recall
 from clawmem.vault.vault import Vault
 from tests.plain_reader import learn_plainly as learn

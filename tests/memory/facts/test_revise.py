@@ -7,7 +7,6 @@ import random
 import pytest
 
 from clawmem.errors import AlreadySuperseded, AmbiguousId, InvalidInput, NotFound, Refused
-from clawmem.governance.review import approve
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.facts.remember import remember
@@ -18,6 +17,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.validity import true_at
 from clawmem.model.lifecycle.chain import chain_problems
 from clawmem.model.records.caller import Caller
+from clawmem.review.review import approve
 from clawmem.vault.vault import Vault
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from clawmem.governance.guardrails import add_guardrail
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
 from clawmem.memory.history.undo import undo
@@ -14,6 +13,7 @@ from clawmem.memory.pages.refresh import refresh_guardrails
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
+from clawmem.work.guardrails import add_guardrail
 from tests.conftest import NOW
 from tests.memory.machines import Machine, make_machines
 

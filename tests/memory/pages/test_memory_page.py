@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from clawmem.governance.review import approve
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.refresh import refresh_memory
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.review.review import approve
 from clawmem.vault.vault import Vault
 
 

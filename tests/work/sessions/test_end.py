@@ -18,7 +18,6 @@ import pytest
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound, NotPermitted, Refused, SecretFound
 from clawmem.faces.mcp.tools import call_tool
 from clawmem.faces.parts.records_of_work import record_data
-from clawmem.governance.review import approve
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
 from clawmem.memory.review.proposals import read_proposals
@@ -27,6 +26,7 @@ from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.facts.reach import Reach
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import EXAMPLE
+from clawmem.review.review import approve
 from clawmem.runtime import Runtime
 from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.past import SHORT, entry_line
 from clawmem.faces.parts.words import outcome_lines
-from clawmem.governance.review import ReviewOutcome, approve, reject
 from clawmem.memory.history.undo import undo
+from clawmem.review.review import ReviewOutcome, approve, reject
 from clawmem.runtime import Runtime
 
 _FULL_NAMES = (40, 64)

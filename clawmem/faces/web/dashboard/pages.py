@@ -15,7 +15,6 @@ from clawmem.faces.verbs.log import OLDER
 from clawmem.faces.verbs.table import load
 from clawmem.faces.web.dashboard.app import GraphFiles, View
 from clawmem.faces.web.dashboard.marking import marked
-from clawmem.governance.review import ProposalDetails, show_open
 from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.tasks import list_tasks
@@ -36,6 +35,7 @@ from clawmem.model.records.task import CLOSED, Task
 from clawmem.model.records.workflow import STATES
 from clawmem.model.search.excerpt import excerpt
 from clawmem.model.wiki.site import site_path
+from clawmem.review.review import ProposalDetails, show_open
 from clawmem.runtime import Runtime
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES

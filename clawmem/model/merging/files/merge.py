@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsDecision
+from clawmem.extension import named
 from clawmem.model import kinds
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers, render_items
 from clawmem.model.history.redaction import merged_records
@@ -84,7 +85,7 @@ def merge_file(
         # One side deleted the file and the other changed it: the change stays.
         return MergedFile(theirs if ours is None else ours)
     file = FileVersions(path, base, ours, theirs, policy, cited)
-    return _either(file) if unread else RULES[rule](file)
+    return _either(file) if unread else (RULES.get(rule) or named(rule))(file)
 
 
 def _all_redactions(

@@ -1,0 +1,19 @@
+"""Governance: suites of tests on the memory, the evaluation of tasks, failures, and principles."""
+
+from clawmem.extension import Extension
+
+_HERE = "clawmem.extensions.governance"
+
+EXTENSION = Extension(
+    name="governance",
+    verbs={verb: f"{_HERE}.verbs.{verb}" for verb in ("eval", "evaluate", "failure", "principle")},
+    kinds=f"{_HERE}.kinds:KINDS",
+    completions={
+        "suite": f"{_HERE}.completions:suites",
+        "principle": f"{_HERE}.completions:principles",
+    },
+    answers={
+        "alignment": f"{_HERE}.alignment:alignment_numbers",
+        "decided tasks": f"{_HERE}.alignment:record_decisions",
+    },
+)

@@ -1,0 +1,144 @@
+"""Alignment: how often the verdicts of the evaluator agree with the decisions of people.
+
+Each line of `governance/alignment.jsonl` is one decision of a person with the last evaluation before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from clawmem.extensions.governance.criterion import FAIL, MET, PASS, REFUTED, UNDECIDED, VERDICTS, CriterionResult
+from clawmem.extensions.governance.criterion import KINDS as CRITERION_KINDS
+from clawmem.extensions.governance.evaluation import Evaluation
+from clawmem.model.records.parsing import Yaml, read_log
+from clawmem.model.records.task import REJECT
+from clawmem.model.records.task import VERDICTS as RULINGS
+
+ALIGNMENT = "governance/alignment.jsonl"
+AGREED, FALSE_PASS, FALSE_FAIL, OPEN = OUTCOMES = ("agreed", "false pass", "false fail", "escalated")
+
+
+class AlignmentEntry(NamedTuple):
+    """A decision of a person (`pass` or `reject`) on a task, and what an evaluation had found.
+
+    `id` is that of the evaluation. `outcome` compares the two, and `kinds` does so for each kind of criterion that
+    counts. `at` is the time of the decision (ISO 8601 UTC), and `by` who decided."""
+
+    id: str
+    at: str
+    task: str
+    workflow: str | None
+    found: Annotated[str, VERDICTS]
+    verdict: Annotated[str, VERDICTS]
+    ruling: Annotated[str, tuple(RULINGS)]
+    outcome: Annotated[str, OUTCOMES]
+    kinds: Mapping[str, Annotated[str, OUTCOMES]]
+    by: str
+    extra: Mapping[str, Any] = {}
+
+
+class Agreement(NamedTuple):
+    """How many decisions agreed, were false passes, were false fails, or had been escalated."""
+
+    agreed: int = 0
+    false_passes: int = 0
+    false_fails: int = 0
+    escalated: int = 0
+
+    @property
+    def counted(self) -> int:
+        """Return the number of decisions on which the evaluator had a verdict of its own."""
+        return self.agreed + self.false_passes + self.false_fails
+
+    @property
+    def rate(self) -> float | None:
+        """Return the share of agreement, from 0 to 1; None without a decision that counts."""
+        return self.agreed / self.counted if self.counted else None
+
+
+class AlignmentReport(NamedTuple):
+    """The agreement over all decisions, over the last ones, for each kind of criterion, and for each workflow."""
+
+    all: Agreement
+    last: Agreement
+    kinds: Mapping[str, Agreement]
+    workflows: Mapping[str, Agreement]
+
+
+def compared(evaluation: Evaluation, ruling: str, at: str, by: str, least: float) -> AlignmentEntry:
+    """Return the entry of a person's ruling on a task. Results below the `least` confidence count as undecided."""
+    outcome = _outcome(evaluation.found, ruling)
+    kinds = _kind_outcomes(evaluation, ruling, least)
+    return AlignmentEntry(
+        evaluation.id, at, evaluation.task, evaluation.workflow, evaluation.found, evaluation.verdict, ruling, outcome,
+        kinds, by,
+    )  # fmt: skip
+
+
+def _outcome(found: str, ruling: str) -> str:
+    if found not in (PASS, FAIL):
+        return OPEN
+    if found == PASS:
+        return FALSE_PASS if ruling == REJECT else AGREED
+    return AGREED if ruling == REJECT else FALSE_FAIL
+
+
+def _kind_outcomes(evaluation: Evaluation, ruling: str, least: float) -> dict[str, str]:
+    """Compare each kind of criterion. A kind has found `fail` if it refuted one, `pass` if it found all of its own met.
+
+    One unmet criterion is enough to reject. So where the evaluation found `pass`, a rejection counts against every
+    kind; where it did not, only kinds that refuted something are compared."""
+    found = {}
+    for kind in CRITERION_KINDS:
+        results = {_sure_result(one, least) for one in evaluation.results if one.kind == kind}
+        if REFUTED in results:
+            found[kind] = FAIL
+        elif results == {MET} and (ruling != REJECT or evaluation.found == PASS):
+            found[kind] = PASS
+    return {kind: _outcome(verdict, ruling) for kind, verdict in found.items()}
+
+
+def _sure_result(one: CriterionResult, least: float) -> str:
+    return one.result if one.confidence >= least else UNDECIDED
+
+
+def report_of(entries: Sequence[AlignmentEntry], window: int) -> AlignmentReport:
+    """Return the report. `window` is how many of the last decisions that count `last` covers."""
+    ordered = _each_once(entries)
+    workflows = sorted({one.workflow or "" for one in ordered})
+    return AlignmentReport(
+        agreement_of(one.outcome for one in ordered),
+        last_agreement(ordered, window),
+        {
+            kind: agreement_of(one.kinds[kind] for one in ordered if kind in one.kinds)
+            for kind in CRITERION_KINDS
+            if any(kind in one.kinds for one in ordered)
+        },
+        {name: agreement_of(one.outcome for one in ordered if (one.workflow or "") == name) for name in workflows},
+    )
+
+
+def last_agreement(entries: Iterable[AlignmentEntry], window: int) -> Agreement:
+    """Return the agreement over the last decisions on which the evaluator had a verdict of its own."""
+    counted = [one for one in _each_once(entries) if one.outcome != OPEN]
+    return agreement_of(one.outcome for one in counted[-window:])
+
+
+def _each_once(entries: Iterable[AlignmentEntry]) -> list[AlignmentEntry]:
+    """Return the entries by time. Of several that two machines recorded about one evaluation, the first counts."""
+    found: dict[str, AlignmentEntry] = {}
+    for one in sorted(entries, key=lambda one: (one.at, one.id)):
+        found.setdefault(one.id, one)
+    return list(found.values())
+
+
+def agreement_of(outcomes: Iterable[str]) -> Agreement:
+    """Count outcomes."""
+    held = list(outcomes)
+    return Agreement(*(held.count(one) for one in OUTCOMES))
+
+
+def parse_alignment(data: bytes, path: str, yaml: Yaml) -> tuple[AlignmentEntry, ...]:
+    """Read the log, oldest first. Raise Unreadable, naming the line and the key."""
+    return read_log(AlignmentEntry, data, path, yaml)

@@ -1,0 +1,237 @@
+"""The evaluator: check a task against its acceptance list, criterion by criterion, and record the verdict.
+
+Whether a box of the list is ticked does not count: the worker can tick it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from clawmem.errors import ClawmemError, NotFound, Refused
+from clawmem.extensions.governance.alignment import (
+    LEAST,
+    may_pass,
+    new_decisions,
+    read_alignment,
+    read_evaluations,
+    why_not_close,
+)
+from clawmem.extensions.governance.alignment_log import AlignmentEntry
+from clawmem.extensions.governance.criterion import (
+    COMMAND,
+    ESCALATE,
+    JUDGED,
+    MET,
+    PASS,
+    REFUTED,
+    UNDECIDED,
+    Criterion,
+    CriterionResult,
+    criteria_of,
+    parse_rule,
+    shortened,
+    verdict_of,
+)
+from clawmem.extensions.governance.evaluation import EVALUATIONS, PREFIX, Evaluation
+from clawmem.extensions.governance.evaluator_work import NO_WORK, Work, opened_work
+from clawmem.memory.allowed_commands import is_allowed_place, run_command
+from clawmem.memory.review.escalations import ESCALATION, open_escalations
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.task_changes import mover, with_move
+from clawmem.memory.tasks import find_task
+from clawmem.memory.writing import writing
+from clawmem.model.facts.ids import new_id
+from clawmem.model.forms import render_lines
+from clawmem.model.language.dates import stamp
+from clawmem.model.proposals.proposal import (
+    APPROVED,
+    DECIDE,
+    REJECTED,
+    Proposal,
+    ReviewDecision,
+    new_proposal_id,
+)
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.task import REVIEW, Task
+from clawmem.model.records.task_moves import CLOSE, Mover
+from clawmem.model.safety.secrets.find import find_secret
+from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.llm.choice import Model
+
+CLOSES = "evaluate.closes"
+_BELOW = "All criteria are met, but too few of the last verdicts agreed with people, so a person decides."
+_NAMED_BY_AGENT = " This is on a folder that the agent named."
+_NO_JUDGE = "It needs a judgement, and no model is set (llm.evaluate_model)."
+
+
+class EvaluateResult(NamedTuple):
+    """The recorded evaluation, the escalation that waits for a person (None unless it escalates), and the commit."""
+
+    evaluation: Evaluation
+    proposal: Proposal | None
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+def evaluate(
+    vault: Vault, caller: Caller, reference: str, named_work: str | None, folder: Path, model: Model | None = None
+) -> EvaluateResult:
+    """Check a task against its acceptance list and record the verdict, in one commit.
+
+    `named_work` is a folder, a file or a commit, from the view of `folder`. Decisions of people that are not in the
+    alignment log yet are recorded first, so that they count for this verdict. Raise NotFound, Refused, InvalidInput."""
+    task = find_task(vault, reference)
+    if task.ruling is not None:
+        raise Refused(f"The task {task.slug} is already {task.state}.", "Open it again to evaluate it.")
+    criteria = criteria_of(one.text for one in task.acceptance)
+    with opened_work(vault, named_work, folder) as work:
+        results = _results(vault, caller, work, criteria, model)
+    with writing(vault, caller, "evaluate") as scope:
+        return _record(scope, task, work, results)
+
+
+def _results(
+    vault: Vault, caller: Caller, work: Work, criteria: Sequence[Criterion], model: Model | None
+) -> tuple[CriterionResult, ...]:
+    judged = [one for one in criteria if one.kind == JUDGED]
+    answers: list[CriterionResult] = []
+    if judged and model is not None and work.folder is not None:
+        from clawmem.extensions.governance.evaluator_model import judge  # only where a model is asked
+
+        answers = judge(vault, model, work, judged, caller.now)
+    elif judged:
+        why = _NO_JUDGE if model is None else "It needs a judgement, and no work was named (--work)."
+        answers = [CriterionResult(one.text, JUDGED, UNDECIDED, why, 0.0, "none") for one in judged]
+    rest = iter(answers)
+    found = [next(rest) if one.kind == JUDGED else _checked(vault, caller, work, one) for one in criteria]
+    return tuple(map(_without_secret, found))
+
+
+def _checked(vault: Vault, caller: Caller, work: Work, one: Criterion) -> CriterionResult:
+    """Return the result of a command or a rule. What cannot be checked is undecided, with the reason as evidence."""
+    started = time.monotonic()
+    try:
+        found = _command(vault, work, one.check) if one.kind == COMMAND else _rule(vault, caller, work, one.check)
+    except ClawmemError as problem:
+        found = (UNDECIDED, problem.message, 0.0)
+    took = round((time.monotonic() - started) * 1000)
+    return CriterionResult(
+        one.text, one.kind, found[0], shortened(found[1]), found[2], one.kind, milliseconds=took
+    )  # fmt: skip
+
+
+def _command(vault: Vault, work: Work, text: str) -> tuple[str, str, float]:
+    if work.folder is None or work.place is None:
+        raise NotFound("The command needs a checkout.", "Name one with --work FOLDER or --work COMMIT.")
+    done = run_command(vault, text, work.folder, work.place)
+    said = " / ".join(line.strip() for line in (done.output + "\n" + done.errors).splitlines() if line.strip())
+    if done.ended:
+        return UNDECIDED, f"It was ended, because {done.ended}.", 0.0
+    last = said[-400:]
+    evidence = f"exit code {done.code}{f': {last}' if last else ''}"
+    return (REFUTED if done.code else MET), evidence, 1.0
+
+
+def _rule(vault: Vault, caller: Caller, work: Work, text: str) -> tuple[str, str, float]:
+    from clawmem.extensions.governance.evaluator_rules import check_rule  # only where a rule is checked
+
+    answer = check_rule(vault, caller, work, parse_rule(text))
+    return answer.result, answer.evidence, answer.confidence
+
+
+def _without_secret(one: CriterionResult) -> CriterionResult:
+    """Return the result without evidence that has a credential, which no commit may have."""
+    return one._replace(evidence="The evidence has a credential.") if find_secret(one.evidence) else one
+
+
+def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionResult, ...]) -> EvaluateResult:
+    vault, caller = scope.vault, scope.caller
+    decisions = new_decisions(scope)
+    entries = (*read_alignment(scope), *decisions.entries)
+    found, reason = verdict_of(results, vault.settings.number(LEAST))
+    held_back = found == PASS and not may_pass(vault, entries)
+    verdict, reason = (ESCALATE, _BELOW) if held_back else (found, reason)
+    named_by_agent = verdict == PASS and not _is_place_of_person(scope, work)
+    reason += _NAMED_BY_AGENT if named_by_agent else ""
+    open_for = _why_open(scope, entries, named_by_agent) if verdict == PASS and task.state == REVIEW else None
+    evaluations = read_evaluations(scope)
+    evaluation = Evaluation(
+        new_id(PREFIX, caller.entropy, {one.id for one in evaluations}), stamp(caller.now), task.slug, task.workflow,
+        work.name, found, verdict, reason, results, mover(scope).signed or mover(scope).name,
+    )  # fmt: skip
+    proposals = _escalated(scope, task, evaluation) if verdict == ESCALATE else ()
+    answered = _answered(scope, task, evaluation) if verdict != ESCALATE else []
+    writes = {
+        **decisions.writes,
+        EVALUATIONS: render_lines([*evaluations, evaluation]),
+        **proposal_writes((*proposals, *answered)),
+        **(_closing(task, evaluation) if verdict == PASS and not open_for and vault.settings.flag(CLOSES) else {}),
+    }
+    said = trailers("evaluate", agent=caller.agent, session=caller.session)
+    change = Change(
+        subject_line("evaluate", f"tasks/{task.slug}", verdict), writes,
+        (*said, ("Evaluation", evaluation.id), *proposal_trailers((*proposals, *answered))),
+        author=agent_author(caller.agent),
+    )  # fmt: skip
+    commit = scope.commit([change])[-1]
+    stays = (f"the task stays open for a person: {open_for}",) if open_for else ()
+    return EvaluateResult(evaluation, next(iter(proposals), None), commit, (*scope.notices, *stays))
+
+
+def _is_place_of_person(scope: WriteScope, work: Work) -> bool:
+    """Return whether a person evaluates, or allowed a command in the checkout, or the memory alone is checked.
+
+    An agent could name a folder that it prepared, so that a rule is met there."""
+    if scope.caller.agent is None or work.name == NO_WORK:
+        return True
+    return work.place is not None and is_allowed_place(scope.vault, work.place)
+
+
+def _why_open(scope: WriteScope, entries: Sequence[AlignmentEntry], named_by_agent: bool) -> str | None:
+    """Return why a task that passed and was handed in does not close by itself; None also if that is not wanted."""
+    if not scope.vault.settings.flag(CLOSES):
+        return None
+    return (
+        "a person names the work, or allows a command in it" if named_by_agent else why_not_close(scope.vault, entries)
+    )
+
+
+def _closing(task: Task, evaluation: Evaluation) -> dict[str, bytes | None]:
+    """Return the write that closes a task which was handed in, in the name of the evaluation."""
+    if task.state != REVIEW:
+        return {}
+    closed = with_move(task, CLOSE, Mover(evaluation.id, True, evaluation.at), evaluation.reason)
+    return {closed.path: closed.page.encode()}
+
+
+def _answered(scope: WriteScope, task: Task, evaluation: Evaluation) -> list[Proposal]:
+    """Return the escalations of earlier evaluations, which a later one that decides answers without a person."""
+    status = APPROVED if evaluation.verdict == PASS else REJECTED
+    decision = ReviewDecision(evaluation.id, evaluation.at, f"a later evaluation decided: {evaluation.verdict}")
+    return [one._replace(status=status, decided=decision) for one in open_escalations(scope, task.slug)]
+
+
+def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> tuple[Proposal, ...]:
+    """Return the question for a person. One that waits already asks about this evaluation from now on."""
+    caller, waiting = scope.caller, next(iter(open_escalations(scope, task.slug)), None)
+    taken = {one.id for one in read_proposals(scope.vault, scope.read).proposals}
+    undecided = [one for one in evaluation.results if one.result == UNDECIDED] or evaluation.results
+    details = {"task": task.slug, "evaluation": evaluation.id, "work": evaluation.work}
+    proposal = Proposal(
+        waiting.id if waiting else new_proposal_id(caller.entropy, taken),
+        ESCALATION,
+        f"Does the task '{task.title}' meet its acceptance list?",
+        shortened(" ".join([evaluation.reason, *(f"{one.criterion}: {one.evidence}" for one in undecided)])),
+        stamp(caller.now),
+        DECIDE,
+        agent=caller.agent,
+        details={**details, "workflow": task.workflow} if task.workflow else details,
+    )
+    return (proposal,)

@@ -1,0 +1,213 @@
+"""Acts on failures: record one, list them, count them. A failure that repeats files a guardrail proposal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.scoped import all_guardrails
+from clawmem.memory.failure_log import came_back, evidence_of, failures_in, mode_of, read_failures
+from clawmem.memory.failure_modes import KnownModes, find_mode, read_modes
+from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.review.quarantine import FiledProposalChange, ProposalWriter, QuarantineReason
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.facts.fact import GUARDRAIL
+from clawmem.model.facts.ids import new_id
+from clawmem.model.forms import render_lines
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_statement, counted
+from clawmem.model.pages.guardrail_page import agents_of, holds_for
+from clawmem.model.proposals.proposal import ADD, OPEN, REJECTED, SUPERSEDE, Proposal
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.failure import (
+    LOG_PATH,
+    PREFIX,
+    FailureMode,
+    FailureRecord,
+    guardrail_rule,
+)
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.vault import Vault
+
+_MOST_NOTES = 3
+
+
+class RecordedFailure(NamedTuple):
+    """The recorded failure and its mode with the actions; how often this agent recorded the mode since the last
+    decision about a guardrail for it; the proposal that this filed, if any; and the commit."""
+
+    record: FailureRecord
+    mode: FailureMode
+    times: int
+    proposal: Proposal | None
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+class FailureList(NamedTuple):
+    """Recorded failures, newest first, and how many there are in all."""
+
+    failures: tuple[FailureRecord, ...]
+    total: int
+
+
+class FailureCount(NamedTuple):
+    """The failures of one mode and agent: their number, the first and the last, the guardrails that hold, and the
+    number since the newest of them."""
+
+    mode: str
+    agent: str | None
+    number: int
+    first: str
+    last: str
+    guardrails: tuple[str, ...]
+    since: int
+
+
+class _LastRuling(NamedTuple):
+    """What was decided about a guardrail for a mode and an agent: the current guardrail that holds for it alone, the
+    time from which failures count, the failures that led to a decision, and whether a proposal waits."""
+
+    guardrail: PlacedFact | None
+    after: str
+    counted: frozenset[str]
+    waits: bool
+
+
+def record_failure(
+    vault: Vault, mode_id: str, caller: Caller, note: str | None = None, where: Mapping[str, str | None] | None = None
+) -> RecordedFailure:
+    """Record a failure in one commit. `where` may have its workflow, project and task.
+
+    If the agent recorded the mode `failures.guardrail_after` times since the last decision about it, the same commit
+    files a guardrail proposal. Raise NotFound for an unknown mode, Unreadable if the log cannot be read.
+    """
+    known = read_modes(vault)
+    mode = find_mode(known, mode_id)
+    words = allowed(vault.settings, check_statement(note, "note"), "The note") if note else None
+    with writing(vault, caller, "failure record", eager=True) as work:
+        before = failures_in(work.read(LOG_PATH))
+        record = FailureRecord(
+            new_id(PREFIX, caller.entropy, {one.id for one in before}),
+            stamp(caller.now),
+            mode.id,
+            caller.agent,
+            caller.session,
+            note=words,
+            **dict(where or {}),
+        )
+        ruling = _last_ruling(work, mode.id, caller.agent)
+        recent = _recent([*before, record], record, ruling)
+        due = len(recent) >= vault.settings.whole("failures.guardrail_after") and not ruling.waits
+        filed = _propose(work, mode, recent, ruling) if due else None
+        if filed is not None and filed.change is not None:
+            record = record._replace(proposal=filed.proposal.id)
+        commit = work.commit([_change(work, record, filed)])[-1]
+        notices = [*known.notices, *work.notices, *([filed.notice] if filed is not None and filed.notice else [])]
+        proposal = filed.proposal if filed is not None and filed.change is not None else None
+        return RecordedFailure(record, mode, len(recent), proposal, commit, tuple(notices))
+
+
+def list_failures(vault: Vault, mode: str | None, agent: str | None, limit: int) -> FailureList:
+    """Return the recorded failures, newest first, of one mode or agent if given. Raise NotFound for an unknown mode."""
+    if mode is not None:
+        find_mode(read_modes(vault), mode)
+    found = [one for one in read_failures(vault) if mode in (None, one.mode) and agent in (None, one.agent)]
+    # Of those of one second, the log has the last one last.
+    found.reverse()
+    found.sort(key=lambda one: one.timestamp, reverse=True)
+    return FailureList(tuple(found[:limit]), len(found))
+
+
+def count_failures(vault: Vault) -> tuple[FailureCount, ...]:
+    """Return the counts of each mode and agent, the most frequent first."""
+    guardrails = run_query(vault, all_guardrails)
+    by_setting: dict[tuple[str, str | None], list[FailureRecord]] = {}
+    for one in read_failures(vault):
+        by_setting.setdefault((one.mode, one.agent), []).append(one)
+    counts = []
+    for (mode, agent), records in by_setting.items():
+        holding = [one for one in guardrails if mode_of(one) == mode and holds_for(one.fact, agent)]
+        times = sorted(one.timestamp for one in records)
+        since = min((len(came_back(one, records)) for one in holding), default=len(records))
+        ids = tuple(one.fact.id for one in holding)
+        counts.append(FailureCount(mode, agent, len(records), times[0], times[-1], ids, since))
+    return tuple(sorted(counts, key=lambda one: (-one.number, one.mode, one.agent or "")))
+
+
+def list_modes(vault: Vault) -> KnownModes:
+    """Return the failure modes of the vault."""
+    return read_modes(vault)
+
+
+def _last_ruling(work: WriteScope, mode: str, agent: str | None) -> _LastRuling:
+    alone = [agent] if agent else []
+    guardrails = [one for one in all_guardrails(work.index) if mode_of(one) == mode and holds_for(one.fact, agent)]
+    filed = [
+        one
+        for one in read_proposals(work.vault, work.read).proposals
+        if one.fact is not None and one.fact.category == GUARDRAIL
+        if mode_of(PlacedFact(one.fact, "")) == mode and list(agents_of(one.fact)) == alone
+    ]
+    rejected = [one for one in filed if one.status == REJECTED and one.decided is not None]
+    counted = {each for one in guardrails for each in evidence_of(one)}
+    counted |= {each for one in rejected if one.fact for each in evidence_of(PlacedFact(one.fact, ""))}
+    times = [one.fact.timestamp for one in guardrails] + [one.decided.at for one in rejected if one.decided]
+    own = next((one for one in guardrails if list(agents_of(one.fact)) == alone), None)
+    return _LastRuling(own, max(times, default=""), frozenset(counted), any(one.status == OPEN for one in filed))
+
+
+def _recent(records: Sequence[FailureRecord], new: FailureRecord, ruling: _LastRuling) -> list[FailureRecord]:
+    same = [one for one in records if one.mode == new.mode and one.agent == new.agent]
+    return [one for one in same if one.timestamp >= ruling.after and one.id not in ruling.counted]
+
+
+def _propose(
+    work: WriteScope, mode: FailureMode, recent: Sequence[FailureRecord], ruling: _LastRuling
+) -> FiledProposalChange:
+    """Plan the proposal of a guardrail; of a stronger one if the failure came back in spite of one."""
+    caller, before = work.caller, ruling.guardrail
+    who = f"The agent {caller.agent}" if caller.agent else "A person"
+    notes = list(dict.fromkeys(one.note for one in recent if one.note))[-_MOST_NOTES:]
+    why = f"{who} recorded the failure mode {mode.id} {counted(len(recent), 'time')}"
+    why += f" in spite of {before.fact.id}" if before else ""
+    why += f": {'; '.join(notes)}" if notes else "."
+    rule = guardrail_rule(mode)
+    if before:
+        rule = f"{rule} It came back {counted(len(recent), 'time')} until {caller.now:%Y-%m-%d}: {mode.actions[0]}"
+    details: dict[str, Any] = {"why": why, "failure_mode": mode.id, "evidence": [one.id for one in recent]}
+    record = {
+        "fact": rule,
+        "category": GUARDRAIL,
+        "source": f"session:{caller.session}" if caller.session else "agent" if caller.agent else "user",
+        "trust": "agent" if caller.agent else None,
+        "agent": caller.agent,
+        "details": {**details, **({"agents": [caller.agent]} if caller.agent else {})},
+    }
+    draft = draft_from_record({key: value for key, value in record.items() if value is not None}, caller.now)
+    entity = before.entity if before else work.vault.settings.words("defaults.entity")
+    reason = QuarantineReason(GUARDRAIL, why)
+    writer = ProposalWriter(work)
+    return writer.file(
+        draft.fact, entity, reason, SUPERSEDE if before else ADD, [before.fact] if before else ()
+    )  # fmt: skip
+
+
+def _change(work: WriteScope, record: FailureRecord, filed: FiledProposalChange | None) -> Change:
+    caller = work.caller
+    log = work.read(LOG_PATH) or b""
+    gap = b"\n" if log and not log.endswith(b"\n") else b""
+    also = filed.change if filed is not None else None
+    rows = trailers("failure record", agent=caller.agent, session=caller.session)
+    return Change(
+        subject_line("failure", record.mode, f"recorded as {record.id}"),
+        {**(also.writes if also else {}), LOG_PATH: log + gap + render_lines([record])},
+        tuple(dict.fromkeys((*rows, *(row for row in (also.trailers if also else ()) if row[0] != "Clawmem-Op")))),
+        also.subject if also else "",
+        agent_author(caller.agent),
+    )

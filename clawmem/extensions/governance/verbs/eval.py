@@ -1,0 +1,319 @@
+"""`clawmem eval run|list|show|compare|add|answer`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from clawmem.errors import DONE, REFUSED, InvalidInput, StorageFailed
+from clawmem.extensions.governance.suites.eval_run import (
+    FAILED,
+    OUTCOMES,
+    PASSED,
+    EvalRun,
+    EvalScore,
+    OutcomeChange,
+    changes_between,
+    regressions,
+)
+from clawmem.extensions.governance.suites.store import eval_runs, find_run, find_suite, keep_run, last_run, list_suites
+from clawmem.extensions.governance.suites.suite import ARMS, MOST_TESTS, REGRESSION, SUITE_KINDS, Suite
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.model.language.text import counted
+
+if TYPE_CHECKING:
+    from clawmem.extensions.governance.suites.graders import Judge
+    from clawmem.extensions.governance.suites.run import SuiteRunner
+    from clawmem.extensions.governance.suites.summary import ScoreRow
+    from clawmem.extensions.governance.suites.vaults import InnerCommand
+
+_SHOWN = 20
+# What the commands of a suite see of the environment.
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
+
+
+def run(call: Call, suite: str | None, junit: str | None, arm: Sequence[str] | None, size: int | None) -> Answer:
+    """Run the tests of a suite, or of all suites, each in a temporary vault with a pinned clock and seed, and append
+    the scores to governance/eval-runs.jsonl. The exit code is 1 if a test fails that passed in the run before, or if
+    any test of a regression suite fails. A test without a model that it needs is not judged, and did not pass."""
+    from clawmem.extensions.governance.suites.judge import judging
+    from clawmem.extensions.governance.suites.run import run_suite
+
+    wrong = next((one for one in arm or () if one not in ARMS), None)
+    if wrong is not None:
+        raise InvalidInput(f"'{wrong}' is not an arm.", f"Choose one of {', '.join(ARMS)}.")
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    suites, notices = _suites(call, suite, size)
+    found, worse = list[EvalRun](), list[tuple[str, OutcomeChange]]()
+    model = call.runtime.model("evaluate")
+    with TemporaryDirectory(prefix="clawmem-eval-home-") as home, judging(vault, caller, model) as judge:
+        runner = _runner(call, home, judge)
+        for one in suites:
+            before = last_run(vault, one.id)
+            with call.progress() as progress:
+                done = run_suite(vault, caller, one, runner._replace(progress=progress), tuple(arm or ()))
+            found.append(done)
+            worse += [(one.id, change) for change in regressions(before, done)]
+            keep_run(vault, caller, done)
+    bad = _failing(suites, found)
+    data = {"runs": [_run_data(one) for one in found], "regressions": [_change(*one) for one in worse]}
+    code = REFUSED if worse or bad else DONE
+    talk = [f"{one.suite}: kept as {one.id}" for one in found]
+    talk += [f"{name}: passed before and fails now: {one.test} ({one.arm})" for name, one in worse]
+    for name, scores in bad:
+        talk.append(f"{name}: a regression suite fails: {counted(len(scores), 'test')}")
+        talk += [f"{name}: {one.test} ({one.arm}): {'; '.join(one.reasons)}" for one in scores[:_SHOWN]]
+    lines: Any = _lines(found)
+    if junit is not None:
+        from clawmem.extensions.governance.suites.junit import junit_xml
+
+        text = junit_xml(found)
+        if junit == "-":
+            lines = text.splitlines()
+        else:
+            _write(junit, text)
+            talk.append(f"JUnit XML written to {junit}")
+    return Answer(data, lines, notices, code, talk)
+
+
+def list_(call: Call) -> Answer:
+    """List the suites, with the score of the last run of each."""
+    vault = call.runtime.vault()
+    done = list_suites(vault)
+    last = {one.suite: one for one in eval_runs(vault)}
+    data, rows = [], []
+    for one in done.suites:
+        run = last.get(one.id)
+        passed = None if run is None else sum(score.outcome == PASSED for score in run.scores)
+        total = None if run is None else len(run.scores)
+        data.append(
+            {
+                "id": one.id,
+                "description": one.description,
+                "kind": one.kind,
+                "tests": len(one.tests),
+                "run": run.id if run else None,
+                "timestamp": run.timestamp if run else None,
+                "passed": passed,
+                "of": total,
+            }
+        )
+        score = f"{passed} of {total} ({run.id})" if run else "not run yet"
+        rows.append((one.id, one.kind, str(len(one.tests)), score, one.description))
+    return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), done.notices)
+
+
+def show(call: Call, suite: str, size: int | None) -> Answer:
+    """Print a suite as YAML that promptfoo runs, too: clawmem eval show memory > suite.yaml; promptfoo eval -c
+    suite.yaml."""
+    from clawmem.extensions.governance.suites.suite import suite_to_mapping
+    from clawmem.extensions.governance.suites.text import suite_text
+
+    one = _sized(call, suite, size)
+    return Answer({"id": one.id, "suite": suite_to_mapping(one)}, suite_text(one).splitlines())
+
+
+def compare(call: Call, a: str, b: str) -> Answer:
+    """Show which tests have another outcome in run B than in run A. A run is named by its id, or by its suite for the
+    last run. The exit code is 1 if a test passed in A and does not in B."""
+    vault = call.runtime.vault()
+    before, after = find_run(vault, a), find_run(vault, b)
+    changes = changes_between(before, after)
+    notices = []
+    if before.checksum != after.checksum:
+        notices.append("The two runs are of different versions of the suite, or of different suites.")
+    rows = [(one.test, one.arm, one.before or "-", one.after or "-") for one in changes]
+    worse = any(one.before == PASSED and one.after not in (PASSED, None) for one in changes)
+    data = {"before": before.id, "after": after.id, "changes": [_change(after.suite, one) for one in changes]}
+    talk = () if changes else ("No test has another outcome.",)
+    table = Table(("test", "arm", before.id, after.id), rows)
+    return Answer(data, table, notices, REFUSED if worse else DONE, talk)
+
+
+def add(
+    call: Call,
+    source: str,
+    suite: str,
+    question: str | None,
+    contains: Sequence[str] | None,
+    bars: Sequence[str] | None,
+) -> Answer:
+    """Add a test to a regression suite that runs on a copy of the vault. A rejected proposal gives a test that its
+    statement is not served. A failure gives its note as the question; say what a right answer contains."""
+    from clawmem.extensions.governance.suites.add import WishedTest, add_test
+
+    wish = WishedTest(question, tuple(contains or ()), tuple(bars or ()))
+    done = add_test(call.runtime.vault(), call.runtime.caller(), suite, source, wish)
+    data = {"suite": done.suite.id, "path": done.path, "test": done.test.description, "commit": done.commit}
+    lines = [f"added to {done.path}: {done.test.description}", f"commit {(done.commit or '')[:12]}"]
+    return Answer(data, lines if done.commit else [f"{done.path} has this test already: {done.test.description}"])
+
+
+def answer(call: Call, prompt: str, options: str | None, context: str | None) -> Answer:
+    """Answer one test of a suite, as the `exec:` provider of promptfoo calls it: with the prompt, the options of the
+    provider and the context of the test, both as JSON. Assertions in metadata.assert are graded here; if one does not
+    hold, the command fails with exit code 1."""
+    from clawmem.extensions.governance.suites.graders import not_judged
+    from clawmem.extensions.governance.suites.provider import answer_for_promptfoo
+
+    with TemporaryDirectory(prefix="clawmem-eval-home-") as home:
+        runner = _runner(call, home, not_judged)
+        text = answer_for_promptfoo(prompt, context, runner, call.runtime.vault, call.runtime.now())
+    return Answer({"answer": text}, text.splitlines())
+
+
+def _suites(call: Call, name: str | None, size: int | None) -> tuple[tuple[Suite, ...], Sequence[str]]:
+    if name is not None:
+        return (_sized(call, name, size),), ()
+    if size is not None:
+        raise InvalidInput("--size needs a suite.", "Example: clawmem eval run memory --size 5")
+    done = list_suites(call.runtime.vault())
+    return done.suites, done.notices
+
+
+def _sized(call: Call, name: str, size: int | None) -> Suite:
+    from clawmem.extensions.governance.suites.suite import Generated
+    from clawmem.extensions.governance.suites.world import SEED, generated_suite
+
+    one = find_suite(call.runtime.vault(), name)
+    if size is None:
+        return one
+    if not isinstance(one.fixtures, Generated) or one.fixtures.generate != name:
+        raise InvalidInput(f"The suite {name} has its own tests; --size is for generated ones.", "Leave it out.")
+    return generated_suite(name, SEED, size)
+
+
+def _runner(call: Call, home: str, judge: Judge) -> SuiteRunner:
+    from clawmem.extensions.governance.suites.graders import all_graders, command_grader
+    from clawmem.extensions.governance.suites.run import SuiteRunner
+    from clawmem.runtime import Runtime
+
+    own = call.runtime.environment
+    plain = {name: own[name] for name in _PASSED_ON if name in own}
+    environment = {**plain, "HOME": home, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def run_command(given: InnerCommand) -> tuple[int, str]:
+        pinned = {**environment, "CLAWMEM_NOW": given.now, "CLAWMEM_SEED": given.seed}
+        runtime = Runtime(pinned, given.root, str(given.root), own=True)
+        return tuple(call.run_inner(given.words, runtime, given.given.encode()))  # type: ignore[return-value]
+
+    command = command_grader(call.runtime.vault, call.runtime.working_folder)
+    return SuiteRunner(run_command, environment, all_graders(judge, command))
+
+
+def _failing(suites: Sequence[Suite], runs: Sequence[EvalRun]) -> list[tuple[str, Sequence[EvalScore]]]:
+    """Return the regression suites with a failed test, each with its failed tests."""
+    pairs = [(suite, run) for suite, run in zip(suites, runs, strict=True) if suite.kind == REGRESSION]
+    failed = [(suite.id, [one for one in run.scores if one.outcome == FAILED]) for suite, run in pairs]
+    return [(name, scores) for name, scores in failed if scores]
+
+
+def _lines(runs: Sequence[EvalRun]) -> Table:
+    from clawmem.extensions.governance.suites.summary import score_rows
+
+    rows = [_row(run, row) for run in runs for row in score_rows(run)]
+    return Table(("suite", "category", "arm", "passed", "of", "not judged", "lacks", "must not contain"), rows)
+
+
+def _row(run: EvalRun, row: ScoreRow) -> Sequence[str]:
+    numbers = (row.passed, row.tests, row.unjudged, row.lacks, row.barred)
+    return (run.suite, row.category, row.arm, *map(str, numbers))
+
+
+def _run_data(run: EvalRun) -> dict[str, Any]:
+    from clawmem.extensions.governance.suites.summary import score_rows
+
+    scores = [{**one._asdict(), "reasons": list(one.reasons), "labels": dict(one.labels)} for one in run.scores]
+    return {**run._asdict(), "scores": scores, "summary": [row._asdict() for row in score_rows(run)]}
+
+
+def _change(suite: str, one: OutcomeChange) -> dict[str, Any]:
+    return {"suite": suite, **one._asdict()}
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise StorageFailed(f"{path} cannot be written: {problem.strerror}.", "Name another file.") from None
+
+
+_SUITE = Parameter("suite", "The name of the suite, such as memory.", completes="suite")
+_SIZE = Parameter("size", "Tests in each category of a generated suite.", ("--size",), int, least=1, most=MOST_TESTS)
+_OUTCOME = set(OUTCOMES)
+_CHANGE = {"suite": str, "test": str, "arm": str, "before": (_OUTCOME, None), "after": (_OUTCOME, None)}
+_SCORE = {"test": str, "arm": str, "outcome": _OUTCOME, "score": float, "reasons": [str], "labels": {str: object}}
+_ROW = {"category": str, "arm": str, "tests": int, "passed": int, "unjudged": int, "lacks": int, "barred": int}
+_RUN = {
+    "id": str, "timestamp": str, "suite": str, "commit": (str, None), "version": str, "checksum": str,
+    "scores": [_SCORE], "summary": [_ROW],
+}  # fmt: skip
+_LISTED = {
+    "id": str, "description": str, "kind": set(SUITE_KINDS), "tests": int, "run": (str, None),
+    "timestamp": (str, None), "passed": (int, None), "of": (int, None),
+}  # fmt: skip
+
+VERB = {
+    "run": Command(
+        run,
+        (
+            _SUITE,
+            Parameter("junit", "Write JUnit XML to this file, or - for stdout.", ("--junit",), completes="file"),
+            Parameter(
+                "arm",
+                "Run only this arm: {choices}; may be repeated.",
+                ("--arm",),
+                repeated=True,
+                choices=ARMS,
+            ),
+            _SIZE,
+        ),
+        {"runs": [_RUN], "regressions": [_CHANGE]},
+        ("clawmem eval run memory --size 2", "clawmem eval run memory --size 1 --arm memory --junit -"),
+        ("runs",),
+    ),
+    "list": Command(list_, (), {"suites": [_LISTED]}, ("clawmem eval list",), ("suites",)),
+    "show": Command(
+        show,
+        (_SUITE._replace(required=True), _SIZE),
+        {"id": str, "suite": {str: object}},
+        ("clawmem eval show memory --size 1",),
+    ),
+    "compare": Command(
+        compare,
+        (
+            Parameter("a", "The earlier run: its id, or a suite for its last run.", required=True),
+            Parameter("b", "The later run.", required=True),
+        ),
+        {"before": str, "after": str, "changes": [_CHANGE]},
+        ("clawmem eval compare run_1a2b3c4d memory",),
+        ("changes",),
+    ),
+    "add": Command(
+        add,
+        (
+            Parameter("source", "The id of a failure or of a rejected proposal.", ("--from",), required=True),
+            Parameter("suite", "The suite to which the test is added.", ("--suite",), default="regressions"),
+            Parameter("question", "The question of the test.", ("--question",)),
+            Parameter("contains", "A text that the answer contains; may be repeated.", ("--contains",), repeated=True),
+            Parameter(
+                "bars", "A text that the answer does not contain; may be repeated.", ("--not-contains",), repeated=True
+            ),
+        ),
+        {"suite": str, "path": str, "test": str, "commit": (str, None)},
+        ("clawmem eval add --from prop_3c4d --question 'Where does Jane live?'",),
+    ),
+    "answer": Command(
+        answer,
+        (
+            Parameter("prompt", "The prompt; the variables of the test count if a context is given.", required=True),
+            Parameter("options", "The options of the provider, as JSON; they are not used."),
+            Parameter("context", "The context of the test, as JSON."),
+        ),
+        {"answer": str},
+        ("clawmem eval answer 'Where does Jane live?'",),
+    ),
+}

@@ -1,0 +1,251 @@
+"""`clawmem evaluate task|allow|alignment`; the word `task` may be left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput, Refused
+from clawmem.extensions.governance.alignment_log import Agreement
+from clawmem.extensions.governance.criterion import (
+    COMMAND,
+    ESCALATE,
+    FAIL,
+    KINDS,
+    PASS,
+    RESULTS,
+    UNDECIDED,
+    VERDICTS,
+    criteria_of,
+)
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.memory.allowed_commands import (
+    allow_command,
+    checksum_of,
+    find_allowed,
+    plan_command,
+    remove_command,
+    top_of_checkout,
+)
+from clawmem.model.records.allowed_command import AllowedCommand, render_allowed, shown_words
+from clawmem.vault.state.allowed_commands import read_allowed
+
+_NOT_CHECKED = "Not checked: what these files read or start in turn. --pin FILE adds a file that must not change."
+_AT_TERMINAL = "At a terminal, the same command without --yes shows all of it and its checksum, and asks."
+_EXIT = {PASS: DONE, FAIL: REFUSED, ESCALATE: PARTIAL}
+
+
+def task(call: Call, task: str, work: str | None) -> Answer:
+    """Check a task against its acceptance list. A criterion `command: ...` runs a command that a person allowed, and
+    `rule: ...` checks files or the memory; a model judges the others, if one is set. Ticked boxes do not count. The
+    verdict is `pass` (exit code 0), `fail` (1), or `escalate` (4): then a person decides in `review`."""
+    from clawmem.extensions.governance.evaluator import evaluate  # the other commands do not need it
+
+    runtime = call.runtime
+    vault = runtime.vault()
+    done = evaluate(vault, runtime.caller(), task, work, runtime.working_folder, runtime.model("evaluate"))
+    found = done.evaluation
+    lines = [f"{one.result}  {one.criterion}  [{one.kind}]  {one.evidence}" for one in found.results]
+    lines.append(f"{found.verdict}: {found.reason}")
+    lines += [f"waits as {done.proposal.id}: `clawmem review approve {done.proposal.id}`"] if done.proposal else []
+    record = {**found._asdict(), "results": [one._asdict() for one in found.results]}
+    record.pop("extra")
+    waiting = done.proposal.id if done.proposal else None
+    data = {**record, "proposal": waiting, "commit": done.commit}
+    unchecked = any(one.kind == COMMAND and one.result == UNDECIDED for one in found.results)
+    hint = f"A person sees and allows the commands of the task: `clawmem evaluate allow --task {found.task}`."
+    return Answer(data, lines, done.notices, _EXIT[found.verdict], talk=(hint,) if unchecked else ())
+
+
+def alignment(call: Call) -> Answer:
+    """Show how often the verdicts agreed with the decisions of people: over all decisions, over the last ones, for each
+    kind of criterion, and for each workflow. Below the bar (evaluate.agreement), nothing passes by itself."""
+    from clawmem.extensions.governance.alignment import report_alignment  # the other commands do not need it
+
+    done = report_alignment(call.runtime.vault(), call.runtime.caller())
+    report = done.report
+    named = [("all", report.all), (f"last {done.window}", report.last)]
+    named += [(f"kind {name}", one) for name, one in report.kinds.items()]
+    named += [(f"workflow {name or '(none)'}", one) for name, one in report.workflows.items()]
+    rows = [
+        (name, *(str(one[place]) for place in range(4)), "-" if one.rate is None else f"{one.rate:.3f}")
+        for name, one in named
+    ]
+    data = {
+        "all": _agreement(report.all),
+        "last": _agreement(report.last),
+        "kinds": {name: _agreement(one) for name, one in report.kinds.items()},
+        "workflows": {name: _agreement(one) for name, one in report.workflows.items()},
+        "bar": done.bar,
+        "window": done.window,
+        "passes": done.passes,
+        "commit": done.commit,
+    }
+    said = "A verdict `pass` counts." if done.passes else "The agreement is below the bar: nothing passes by itself."
+    columns = ("decisions", "agreed", "false pass", "false fail", "escalated", "agreement")
+    return Answer(data, Table(columns, rows), done.notices, talk=(said,))
+
+
+def allow(
+    call: Call,
+    command: str | None,
+    task: str | None,
+    work: str | None,
+    pin: list[str] | None,
+    yes: str | None,
+    list_: bool,
+    remove: str | None,
+) -> Answer:
+    """Allow one command on this machine, in one repository or folder. It shows exactly what would run, and asks. A
+    command whose program, script or pinned file changes must be allowed again. Agents cannot allow a command. At a
+    terminal it also shows a checksum: in a script, --yes with it allows exactly the command that was shown."""
+    if sum((command is not None, task is not None, list_, remove is not None)) != 1:
+        raise InvalidInput(
+            "Name a command, or use --task, --list or --remove.",
+            "Put it in quotes: `clawmem evaluate allow 'make test'`.",
+        )
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    if list_:
+        held = read_allowed(vault)
+        rows = [(one.id, shown_words(one.words), _shown_place(one.place), one.at, one.by) for one in held]
+        data = {"commands": [_data(one) for one in held]}
+        talk = () if held else ("No command is allowed on this machine.",)
+        return Answer(data, Table(("id", "words", "place", "allowed at", "by"), rows), talk=talk)
+    if remove is not None:
+        removed = remove_command(vault, remove)
+        return Answer({"commands": [_data(removed)]}, [f"removed {removed.id}: {shown_words(removed.words)}"])
+    here = call.runtime.working_folder
+    folder = top_of_checkout(here) if work is None else (here / Path(work).expanduser()).resolve()
+    wanted = [command] if command is not None else _commands_of(call, task or "", folder)
+    plans, lines = [], list[str]()
+    for each in wanted:
+        plan = plan_command(vault, caller, each, folder, pin or ())
+        _confirm(call, plan, yes)
+        allow_command(vault, plan)
+        plans.append(plan)
+        lines += [*(_plan_lines(plan) if yes else []), f"allowed on this machine: {plan.id}"]
+    talk = () if plans else ("The task has no command that is not allowed already.",)
+    return Answer({"commands": [_data(one) for one in plans]}, lines, talk=talk)
+
+
+def _commands_of(call: Call, reference: str, folder: Path) -> list[str]:
+    """Return the commands of a task that are not allowed in a folder yet."""
+    from clawmem.memory.tasks import find_task  # only where a task is named
+
+    vault = call.runtime.vault()
+    found = find_task(vault, reference)
+    commands = [one.check for one in criteria_of(each.text for each in found.acceptance) if one.kind == COMMAND]
+    return [one for one in dict.fromkeys(commands) if not _is_allowed(call, one, folder)]
+
+
+def _is_allowed(call: Call, command: str, folder: Path) -> bool:
+    try:
+        find_allowed(call.runtime.vault(), command, folder)
+    except ClawmemError:
+        return False
+    return True
+
+
+def _confirm(call: Call, plan: AllowedCommand, yes: str | None) -> None:
+    """Raise Refused unless a person has seen the plan and agrees."""
+    lines, checksum = _plan_lines(plan), checksum_of(plan)
+    if yes is not None and yes != checksum:
+        wrong = f"The checksum of this command is not {yes}, so it was not allowed."
+        raise Refused(" ".join([wrong, *lines]), _AT_TERMINAL)
+    shown = [*lines, f"Checksum: {checksum}; in a script, --yes {checksum} allows exactly this command."]
+    if yes is None and not call.confirmed(shown, "Allow this command on this machine?"):
+        raise Refused(" ".join(["Nothing was allowed.", *lines]), _AT_TERMINAL)
+
+
+def _plan_lines(plan: AllowedCommand) -> list[str]:
+    program, *others = plan.files
+    at = {one.path: shown_words([one.real]) for one in plan.files}
+    return [
+        f"Words: {shown_words(plan.words)}.",
+        f"Program: {shown_words([program.path])} at {at[program.path]}, SHA-256 {program.checksum}.",
+        *(f"File: {shown_words([one.path])} at {at[one.path]}, SHA-256 {one.checksum}." for one in others),
+        f"Runs in: {_shown_place(plan.place)}.",
+        *(f"{name}: {shown_words([value])}." for name, value in plan.environment.items()),
+        _NOT_CHECKED,
+    ]
+
+
+def _shown_place(place: str) -> str:
+    """Return where an allowance holds, in words. The name of a folder cannot look like another line."""
+    path = Path(place)
+    if path.name != ".git":
+        shared = (path / "HEAD").is_file() and (path / "objects").is_dir()
+        return f"the repository {shown_words([place])} and its work trees" if shared else shown_words([place])
+    return f"the repository {shown_words([str(path.parent)])} and its work trees"
+
+
+def _data(command: AllowedCommand) -> dict[str, Any]:
+    return {"id": command.id, "checksum": checksum_of(command), **render_allowed(command)}
+
+
+def _agreement(one: Agreement) -> dict[str, Any]:
+    return {**one._asdict(), "rate": one.rate}
+
+
+_COMMAND = {
+    "id": str, "checksum": str, "words": [str], "place": str, "files": [{"path": str, "real": str, "checksum": str}],
+    "environment": {str: str}, "at": str, "by": str,
+}  # fmt: skip
+_RESULT = {
+    "criterion": str, "kind": set(KINDS), "result": set(RESULTS), "evidence": str, "confidence": float,
+    "evaluator": str, "cents": float, "milliseconds": int,
+}  # fmt: skip
+_AGREEMENT = {
+    "agreed": int, "false_passes": int, "false_fails": int, "escalated": int, "rate": (float, None),
+}  # fmt: skip
+_TASK = Parameter("task", "The slug or the title of the task.", required=True, metavar="TASK")
+_WORK = Parameter(
+    "work",
+    "A checkout, a file, or a commit; the default is the checkout that you are in.",
+    ("--work",),
+    metavar="PATH",
+    completes="file",
+)
+
+VERB = {
+    "task": Command(
+        task,
+        (_TASK, _WORK),
+        {
+            "id": str, "at": str, "task": str, "workflow": (str, None), "work": str, "found": set(VERDICTS),
+            "verdict": set(VERDICTS), "reason": str, "results": [_RESULT], "by": str, "proposal": (str, None),
+            "commit": str,
+        },
+        ("clawmem evaluate paint-the-boat --work boat", "clawmem evaluate task paint-the-boat"),
+        ("results",),
+    ),
+    "allow": Command(
+        allow,
+        (
+            Parameter("command", "The command, as one argument.", metavar="COMMAND"),
+            Parameter("task", "Allow the commands of a task, one after the other.", ("--task",), metavar="TASK"),
+            Parameter(
+                "work", "The folder; the default is the checkout that you are in.", ("--work",), metavar="PATH",
+                completes="file",
+            ),
+            Parameter("pin", "A further file that must not change.", ("--pin",), repeated=True, completes="file"),
+            Parameter("yes", "Do not ask; the checksum of the command.", ("--yes",), metavar="CHECKSUM"),
+            Parameter("list_", "List the allowed commands.", ("--list",), bool, False),
+            Parameter("remove", "Withdraw the allowance of this command.", ("--remove",), metavar="ID"),
+        ),
+        {"commands": [_COMMAND]},
+        ("clawmem evaluate allow 'make test' --work boat --pin Makefile", "clawmem evaluate allow --list"),
+        ("commands",),
+        person=lambda given: "" if given["list_"] or given["remove"] else "lets a program run on this machine",
+    ),
+    "alignment": Command(
+        alignment,
+        (),
+        {
+            "all": _AGREEMENT, "last": _AGREEMENT, "kinds": {str: _AGREEMENT}, "workflows": {str: _AGREEMENT},
+            "bar": float, "window": int, "passes": bool, "commit": (str, None),
+        },
+        ("clawmem evaluate alignment",),
+    ),
+}  # fmt: skip

@@ -1,0 +1,134 @@
+"""`clawmem failure record|list|stats|modes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.errors import NotFound
+from clawmem.extensions.governance.failures import count_failures, list_failures, list_modes, record_failure
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import LIMIT, Parameter
+from clawmem.memory.failure_modes import find_mode
+from clawmem.model.language.text import counted
+from clawmem.model.records.failure import MAST, FailureMode, FailureRecord
+
+
+def record(call: Call, mode: str, session: str | None, note: str | None) -> Answer:
+    """Record a failure, in one commit, and print what to do now, in order. After three of one mode and agent
+    (`failures.guardrail_after`), the same commit files a guardrail proposal."""
+    vault, caller, where = call.runtime.vault(), call.runtime.caller(), {}
+    wanted = session or caller.session
+    if wanted is not None:
+        from clawmem.work.sessions.records import find_session
+
+        try:
+            found = find_session(vault, wanted)
+            where = {"workflow": found.workflow, "project": found.project, "task": found.task}
+            caller = caller._replace(agent=caller.agent or found.agent or None, session=found.id)
+        except NotFound:
+            if session is not None:
+                raise
+    done = record_failure(vault, mode, caller, note, where)
+    lines = [f"{number}. {action}" for number, action in enumerate(done.mode.actions, 1)]
+    lines.append(f"recorded as {done.record.id}; {counted(done.times, 'time')} since the last decision about it")
+    if done.proposal is not None:
+        lines.append(f"proposed as a guardrail, {done.proposal.id}: {done.proposal.says}")
+    data = {
+        "failure": _failure(done.record),
+        "actions": list(done.mode.actions),
+        "times": done.times,
+        "proposal": done.proposal.id if done.proposal else None,
+        "commit": done.commit,
+    }
+    return Answer(data, lines, done.notices)
+
+
+def list_(call: Call, mode: str | None, limit: int | None) -> Answer:
+    """List the recorded failures, newest first; with --agent, those of the agent."""
+    found = list_failures(call.runtime.vault(), mode, call.runtime.caller().agent, limit or 50)
+    rows = [
+        (one.timestamp, one.mode, one.agent or "a person", one.task or "", one.note or "", one.id)
+        for one in found.failures
+    ]
+    data = {"failures": [_failure(one) for one in found.failures], "total": found.total}
+    talk = () if rows else ("No failures were recorded.",)
+    return Answer(data, Table(("time", "mode", "agent", "task", "note", "failure"), rows), talk=talk)
+
+
+def stats(call: Call) -> Answer:
+    """Count the failures by mode and agent, and say which guardrails hold and how often the failure came back."""
+    counts = count_failures(call.runtime.vault())
+    rows = [
+        (one.mode, one.agent or "a person", str(one.number), one.first, one.last, " ".join(one.guardrails) or "none",
+         str(one.since) if one.guardrails else "")
+        for one in counts
+    ]  # fmt: skip
+    columns = ("mode", "agent", "failures", "first", "last", "guardrail", "since then")
+    data = [{**one._asdict(), "guardrails": list(one.guardrails)} for one in counts]
+    return Answer({"stats": data}, Table(columns, rows), talk=() if rows else ("No failures were recorded.",))
+
+
+def modes(call: Call, mode: str | None) -> Answer:
+    """List the failure modes, or show one: its signs, its recovery actions in order, and the codes of MAST."""
+    known = list_modes(call.runtime.vault())
+    if mode is None:
+        rows = [(one.id, one.about or "", " ".join(one.mast)) for one in known.modes.values()]
+        data = [_mode(one) for one in known.modes.values()]
+        return Answer({"modes": data}, Table(("mode", "about", "MAST"), rows), known.notices)
+    one = find_mode(known, mode)
+    lines = [f"{one.id}: {one.about or ''}".rstrip(": ")]
+    lines += [f"sign: {sign}" for sign in one.signs]
+    lines += [f"{number}. {action}" for number, action in enumerate(one.actions, 1)]
+    lines += [f"guardrail: {one.guardrail}"] if one.guardrail else []
+    lines += [f"MAST {code}: {MAST[code]}" for code in one.mast]
+    return Answer({"modes": [_mode(one)]}, lines, known.notices)
+
+
+def _failure(one: FailureRecord) -> dict[str, Any]:
+    return one._asdict()
+
+
+def _mode(one: FailureMode) -> dict[str, Any]:
+    return {**one._asdict(), **{key: list(getattr(one, key)) for key in ("signs", "actions", "mast")}}
+
+
+_OPTIONAL = (str, None)
+_FAILURE = {
+    "id": str, "timestamp": str, "mode": str, "agent": _OPTIONAL, "session": _OPTIONAL, "workflow": _OPTIONAL,
+    "project": _OPTIONAL, "task": _OPTIONAL, "note": _OPTIONAL, "proposal": _OPTIONAL,
+}  # fmt: skip
+_MODE = {
+    "id": str, "about": _OPTIONAL, "signs": [str], "actions": [str], "guardrail": _OPTIONAL, "mast": [str],
+}  # fmt: skip
+_STAT = {
+    "mode": str, "agent": _OPTIONAL, "number": int, "first": str, "last": str, "guardrails": [str], "since": int,
+}  # fmt: skip
+_WHICH = Parameter("mode", "The failure mode, such as loop.", required=True, completes="failure mode")
+
+VERB = {
+    "record": Command(
+        record,
+        (
+            _WHICH,
+            Parameter("session", "The session in which it happened (CLAWMEM_SESSION).", ("--session",), metavar="ID"),
+            Parameter("note", "What happened, in one sentence.", ("--note",)),
+        ),
+        {"failure": _FAILURE, "actions": [str], "times": int, "proposal": _OPTIONAL, "commit": str},
+        ("clawmem failure record loop --note 'The same test failed three times.'",),
+    ),
+    "list": Command(
+        list_,
+        (Parameter("mode", "Only failures of this mode.", ("--mode",), completes="failure mode"), LIMIT),
+        {"failures": [_FAILURE], "total": int},
+        ("clawmem failure list", "clawmem failure list --mode loop"),
+        ("failures",),
+    ),
+    "stats": Command(stats, (), {"stats": [_STAT]}, ("clawmem failure stats",), ("stats",)),
+    "modes": Command(
+        modes,
+        (_WHICH._replace(required=False),),
+        {"modes": [_MODE]},
+        ("clawmem failure modes", "clawmem failure modes loop"),
+        ("modes",),
+    ),
+}

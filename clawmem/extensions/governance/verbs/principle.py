@@ -1,0 +1,113 @@
+"""`clawmem principle check|list|show`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from clawmem import __version__
+from clawmem.errors import DONE, REFUSED, IncompleteAnswer, NoVault
+from clawmem.extensions.governance.principle import PRINCIPLES_PATH, Principle
+from clawmem.extensions.governance.principles import check_files, find_principle, read_principles, read_principles_file
+from clawmem.extensions.governance.sarif import Finding, sarif_log
+from clawmem.faces.parts.command import Answer, Call, Command, Table
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.model.language.text import counted
+from clawmem.vault.vault import Vault
+
+
+def check(call: Call, path: str | None, file: str | None, sarif: bool) -> Answer:
+    """Check a folder, a repository or one file against the principles. Each line that breaks one is printed as
+    `file:line: id: rule`, and the exit code is 1. In a git checkout, ignored files are left out, and globs and printed
+    paths are relative to its top. Binary files are left out. A command of a principle runs only if a person allowed it
+    there: `clawmem evaluate allow COMMAND --work FOLDER`."""
+    principles = _principles(call, file)
+    runtime = call.runtime
+    vault = _vault(call) if any(one.command for one in principles) else None
+    done = check_files(principles, runtime.working_folder / (path or "."), runtime.environment, vault)
+    data = {"findings": [one._asdict() for one in done.findings], "checked": done.checked}
+    not_run = [one for one in done.notices if isinstance(one, IncompleteAnswer)]
+    if sarif:
+        lines = json.dumps(sarif_log(done.findings, principles, __version__, not_run), indent=1).split("\n")
+    else:
+        lines = [f"{one.path}:{one.line}: {one.principle}: {_said(one)}" for one in done.findings]
+    broken = counted(len(done.findings), "line") + (" breaks" if len(done.findings) == 1 else " break")
+    said = f"{broken} a principle; {counted(done.checked, 'file')} checked against {counted(len(principles), 'rule')}."
+    return Answer(data, lines, done.notices, REFUSED if done.findings else DONE, (said,))
+
+
+def list_(call: Call, file: str | None) -> Answer:
+    """List the principles."""
+    found = _principles(call, file)
+    rows = [(one.id, one.rule, " ".join(one.paths)) for one in found]
+    talk = () if rows else (f"There are no principles; they are in {PRINCIPLES_PATH}.",)
+    return Answer({"principles": [_data(one) for one in found]}, Table(("principle", "rule", "paths"), rows), talk=talk)
+
+
+def show(call: Call, principle: str, file: str | None) -> Answer:
+    """Show a principle: its rule and reason, the files it is about, its check, and its examples."""
+    one = find_principle(_principles(call, file), principle)
+    lines = [f"{one.id}: {one.rule}", f"reason: {one.reason}", f"paths: {' '.join(one.paths)}"]
+    lines.append(f"no line may match: {one.pattern.pattern}" if one.pattern else f"command: {one.command}")
+    lines += [f"good: {line}" for example in one.good for line in example.splitlines()]
+    lines += [f"bad: {line}" for example in one.bad for line in example.splitlines()]
+    return Answer({"principle": _data(one)}, lines)
+
+
+def _vault(call: Call) -> Vault | None:
+    try:
+        return call.runtime.vault()
+    except NoVault:
+        return None  # the principles of a file need none
+
+
+def _said(one: Finding) -> str:
+    return one.rule if one.line else one.text
+
+
+def _principles(call: Call, file: str | None) -> tuple[Principle, ...]:
+    return read_principles_file(call.runtime.working_folder / file) if file else read_principles(call.runtime.vault())
+
+
+def _data(one: Principle) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "rule": one.rule,
+        "reason": one.reason,
+        "paths": list(one.paths),
+        "check": {"regex": one.pattern.pattern} if one.pattern else {"command": one.command},
+        "good": list(one.good),
+        "bad": list(one.bad),
+    }
+
+
+_PRINCIPLE = {
+    "id": str, "rule": str, "reason": str, "paths": [str], "check": {"regex?": str, "command?": str}, "good": [str],
+    "bad": [str],
+}  # fmt: skip
+_FINDING = {"path": str, "line": int, "start": int, "end": int, "principle": str, "rule": str, "text": str}
+_FILE = Parameter(
+    "file", "The file of principles; the default is the vault's.", ("--file",), metavar="PATH", completes="file"
+)
+
+VERB = {
+    "check": Command(
+        check,
+        (
+            Parameter("path", "The folder, repository or file; the default is this folder.", completes="file"),
+            _FILE,
+            Parameter("sarif", "Print the findings as SARIF 2.1.0.", ("--sarif",), bool, False),
+        ),
+        {"findings": [_FINDING], "checked": int},
+        ("clawmem principle check", "clawmem principle check copies --sarif"),
+        ("findings",),
+    ),
+    "list": Command(list_, (_FILE,), {"principles": [_PRINCIPLE]}, ("clawmem principle list",), ("principles",)),
+    "show": Command(
+        show,
+        (Parameter("principle", "The principle's id.", required=True, completes="principle"), _FILE),
+        {"principle": _PRINCIPLE},
+        ("clawmem principle show no-breakpoints",),
+        ("principle",),
+    ),
+}

@@ -1,1 +1,0 @@
-"""Governance: the decisions a person makes about what the memory learns."""

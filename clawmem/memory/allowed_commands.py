@@ -1,0 +1,258 @@
+"""Commands from files that agents can write: they run only if a person allowed exactly this command on this machine.
+
+A command is allowed by its words, by the content of the files that it starts, and for one repository or folder. It runs
+without a shell, in the environment that was recorded when it was allowed, within limits of time and output.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError, NotFound, Refused
+from clawmem.memory.checked_start import checked_start, checksum_at, find_program, first_line
+from clawmem.model.language.dates import stamp
+from clawmem.model.records.allowed_command import (
+    AllowedCommand,
+    PinnedFile,
+    command_id,
+    is_interpreter,
+    render_allowed,
+    shown_words,
+    words_of,
+)
+from clawmem.model.records.caller import Caller
+from clawmem.programs import run_in_folder
+from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.git.refs import common_dir_of, git_dir_of
+from clawmem.vault.state.allowed_commands import change_allowed, read_allowed
+from clawmem.vault.vault import Vault
+
+SECONDS, OUTPUT = "evaluate.timeout_seconds", "evaluate.output_bytes"
+# What a command does with clawmem, an agent does: so it cannot allow another command.
+AS_AGENT = "command"
+_MOST_ERRORS = 20_000
+_DEEPEST = 4
+
+
+class CommandRun(NamedTuple):
+    """What an allowed command did: its words, what it wrote, its exit code (None: it was ended), why it was ended
+    (empty: it ended by itself), and how long it took."""
+
+    words: tuple[str, ...]
+    output: str
+    errors: str
+    code: int | None
+    ended: str
+    milliseconds: int
+
+
+def plan_command(vault: Vault, caller: Caller, text: str, folder: Path, pins: Sequence[str] = ()) -> AllowedCommand:
+    """Return exactly what the command would run in a folder now, with `pins` as further files that must not change.
+
+    Raise InvalidInput or NotFound for a command that cannot run, and Refused in the folder of the vault."""
+    words = words_of(text)
+    place = _place_of(vault, folder)
+    path = _search_path(vault)
+    program = find_program(words[0], folder, path)
+    started = [program, *_scripts(words, folder), *pins]
+    named = dict.fromkeys(each for one in started for each in (one, *_interpreters(one, folder, path, 0)))
+    files = tuple(_pinned(vault, one, folder) for one in named)
+    environment = {"PATH": path, "HOME": vault.environment.get("HOME", os.sep)}
+    identity = personal_identity(vault.git)
+    by = f"{identity.name} <{identity.email}>" if identity else ""
+    return AllowedCommand(words, str(place), files, environment, stamp(caller.now), by)
+
+
+def checksum_of(command: AllowedCommand) -> str:
+    """Return what identifies all of a planned command: its words, place, files and environment."""
+    record = {**render_allowed(command), "at": "", "by": ""}
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def allow_command(vault: Vault, command: AllowedCommand) -> None:
+    """Allow a planned command on this machine. It replaces an allowance of the same words in the same place."""
+    change_allowed(vault, "evaluate allow", lambda held: [*(one for one in held if one.id != command.id), command])
+
+
+def remove_command(vault: Vault, reference: str) -> AllowedCommand:
+    """Withdraw the allowance of a command, by its id or its words. Agents may do that, too. Raise NotFound."""
+    found = [one for one in read_allowed(vault) if reference == one.id]
+    found = found or [one for one in read_allowed(vault) if one.words == words_of(reference)]
+    if len(found) != 1:
+        raise NotFound(
+            f"{'More than one' if found else 'No'} allowed command is '{reference}'.",
+            "`clawmem evaluate allow --list` shows the ids.",
+        )
+    change_allowed(vault, "evaluate allow", lambda now: [one for one in now if one.id != found[0].id])
+    return found[0]
+
+
+def find_allowed(vault: Vault, text: str, folder: Path, place: Path | None = None) -> AllowedCommand:
+    """Return the allowance under which a command may run in a folder now.
+
+    `place` is the checkout to which the work belongs, if `folder` is a copy of it. Raise Refused if nobody allowed the
+    command there, or if a file has changed since."""
+    words = words_of(text)
+    where = _place_of(vault, folder if place is None else place)
+    _place_of(vault, folder)
+    found = {one.id: one for one in read_allowed(vault)}.get(command_id(words, str(where)))
+    if found is None:
+        raise Refused(f"The command {shown_words(words)} is not allowed in this place on this machine.", _hint(words))
+    changed = _changed_file(vault, found, folder)
+    if changed is not None:
+        raise Refused(f"The command {shown_words(words)} is not allowed any more: {changed}", _hint(words))
+    return found
+
+
+def is_allowed_place(vault: Vault, folder: Path) -> bool:
+    """Return whether a person allowed a command in the repository of a folder, which has to be the top of a checkout,
+    or in the folder itself."""
+    if top_of_checkout(folder) != folder.resolve():
+        return False
+    return str(_place_of(vault, folder)) in {one.place for one in read_allowed(vault)}
+
+
+def top_of_checkout(folder: Path) -> Path:
+    """Return the top of the checkout that a folder is in, or the folder itself."""
+    here = folder.resolve()
+    return next((one for one in (here, *here.parents) if git_dir_of(one) is not None), here)
+
+
+def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None, given: bytes = b"") -> CommandRun:
+    """Run an allowed command in a folder, as `find_allowed` finds it, with `given` on stdin. Return what it did.
+
+    Raise Refused if it is not allowed, cannot be started, or one of its files changed while it ran."""
+    allowed = find_allowed(vault, text, folder, place)
+    most, seconds = vault.settings.whole(OUTPUT), vault.settings.number(SECONDS)
+    with (
+        TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as temporary,
+        TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as private,
+    ):
+        start = checked_start(allowed, folder, top_of_checkout(folder), Path(private))
+        environment = {
+            **allowed.environment, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",
+            "TMPDIR": temporary, "CLAWMEM_AGENT": AS_AGENT, **start.environment,
+        }  # fmt: skip
+        try:
+            done = run_in_folder(
+                start.words, start.folder, seconds, environment, most, _MOST_ERRORS, given, start.program
+            )
+        except OSError as problem:
+            program = allowed.files[0].path
+            raise Refused(f"The program {program} cannot be started: {problem.strerror}.", _START) from None
+    changed = _changed_file(vault, allowed, folder)
+    if changed is not None:
+        raise Refused(f"A file of the command changed while it ran, so its result does not count: {changed}", _START)
+    ended = f"it wrote more than {most:,} bytes" if done.too_long else ""
+    if not ended and done.code is None:
+        ended = f"it took more than {seconds:g} seconds"
+    output, errors = (part.decode(errors="replace") for part in (done.output, done.errors))
+    return CommandRun(allowed.words, output, errors, None if ended else done.code, ended, done.milliseconds)
+
+
+def _place_of(vault: Vault, folder: Path) -> Path:
+    """Return where an allowance for a folder holds: its repository with all linked work trees, else the folder.
+
+    Raise Refused for the folder of the vault, and NotFound if there is no such folder."""
+    if not folder.is_dir():
+        raise NotFound(f"There is no folder {folder}.", "Name the folder of a checkout with --work.")
+    here = folder.resolve()
+    _check_outside(vault, here, "A command does not run in the folder of the vault")
+    for root in (here, *here.parents):
+        git_dir = git_dir_of(root)
+        if git_dir is not None:
+            return _repository(root, git_dir)
+    return here
+
+
+def _repository(root: Path, git_dir: Path) -> Path:
+    """Return the shared git folder of a work tree. A file `.git` that the repository does not know is not believed,
+    because anybody can write one that names another repository."""
+    if not (root / ".git").is_symlink() and (root / ".git").is_dir():
+        return git_dir.resolve()
+    try:
+        known = (git_dir / "gitdir").read_text().strip()
+    except (OSError, ValueError):
+        return root
+    return common_dir_of(git_dir) if Path(known).resolve() == (root / ".git").resolve() else root
+
+
+def _check_outside(vault: Vault, path: Path, what: str) -> None:
+    for inside in (vault.root.resolve(), vault.git_dir.resolve()):
+        if path.is_relative_to(inside):
+            raise Refused(f"{what}: {path}.", "Agents and other machines write there. Use a checkout outside of it.")
+
+
+def _search_path(vault: Vault) -> str:
+    """Return the absolute folders of PATH, without those of the vault."""
+    root = vault.root.resolve()
+    folders = vault.environment.get("PATH", os.defpath).split(os.pathsep)
+    kept = [one for one in folders if one.startswith("/") and not Path(one).resolve().is_relative_to(root)]
+    return os.pathsep.join(dict.fromkeys(kept))
+
+
+def _interpreters(script: str, folder: Path, path: str, depth: int) -> Iterator[str]:
+    """Yield the programs that the first line of a script names, as the kernel and `env` find them, and theirs."""
+    try:
+        first = first_line(folder / script)
+    except OSError:
+        return  # `_pinned` names the problem
+    if first is None or depth >= _DEEPEST:
+        return
+    words = [one for one in first.split() if not one.startswith("-") and "=" not in one]
+    for word in words[:2] if words and words[0].rpartition("/")[2] == "env" else words[:1]:
+        found = find_program(word, folder, path)
+        yield found
+        yield from _interpreters(found, folder, path, depth + 1)
+
+
+def _scripts(words: Sequence[str], folder: Path) -> Iterator[str]:
+    """Yield the arguments that are code: executable files, files that name an interpreter, and the first file after the
+    name of an interpreter."""
+    awaited = False
+    for place, word in enumerate(words):
+        is_file = place > 0 and "\0" not in word and (folder / word).is_file()
+        if is_file and (awaited or os.access(folder / word, os.X_OK) or first_line(folder / word) is not None):
+            yield word
+            awaited = False
+        elif is_interpreter(word):
+            awaited = True
+
+
+def _pinned(vault: Vault, named: str, folder: Path) -> PinnedFile:
+    """Return a file as it is now. Raise NotFound or InvalidInput if it cannot be read, and Refused in the vault."""
+    path = folder / named
+    real = path.resolve()
+    _check_outside(vault, real, "A command does not start a file of the vault")
+    here = folder.resolve()
+    inside = not named.startswith("/") and real.is_relative_to(here)
+    return PinnedFile(named, real.relative_to(here).as_posix() if inside else str(real), checksum_at(real))
+
+
+def _changed_file(vault: Vault, allowed: AllowedCommand, folder: Path) -> str | None:
+    """Return which file is not what was allowed, or None."""
+    for one in allowed.files:
+        try:
+            now = _pinned(vault, one.path, folder)
+        except ClawmemError as problem:
+            return problem.message
+        if now.real != one.real:
+            return f"{one.path} leads to {now.real}, not to {one.real}."
+        if now.checksum != one.checksum:
+            return f"the content of {one.path} has changed."
+    return None
+
+
+def _hint(words: Sequence[str]) -> str:
+    said = shlex.quote(shlex.join(words))
+    return f"A person looks at it, and then allows it: `clawmem evaluate allow {said} --work FOLDER`."
+
+
+_START = "Try it by hand in the folder of the work."

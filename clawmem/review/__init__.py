@@ -1,0 +1,1 @@
+"""Proposals: who decides them, what an approval does, and how people decided."""

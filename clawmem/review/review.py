@@ -1,0 +1,396 @@
+"""Review: list, show, approve and reject proposals, one commit for each decision, and choose whose commits count."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import NotPermitted, Refused
+from clawmem.extension import named
+from clawmem.index.refresh.refresh import open_index, refresh_outside_facts, run_query
+from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.tables.outside import stakes
+from clawmem.index.tables.store import Index
+from clawmem.memory.facts.revise import check_reason
+from clawmem.memory.history.evidence import find_event
+from clawmem.memory.review.proposals import (
+    find_proposal,
+    proposal_trailers,
+    proposal_writes,
+    read_proposal,
+    read_proposals,
+    select_proposals,
+)
+from clawmem.memory.scope import WriteScope, fact_change
+from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import fact_to_record, parse_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.history.comparison import bare
+from clawmem.model.kinds import ITEMS_FILE, file_kind
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_statement, one_line
+from clawmem.model.proposals.kinds import BY_KIND
+from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
+from clawmem.model.proposals.proposal_file import proposal_to_record
+from clawmem.model.proposals.routes import read_routes
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.model.records.entity import name_of_path
+from clawmem.model.records.event import Event
+from clawmem.model.settings.acceptance import Acceptance
+from clawmem.review.approval import ApprovalPlan, plan_approval, plan_rejection
+from clawmem.review.reviewers import Decider, check_decider, item_of, may_decide, reviewers_of
+from clawmem.vault.edits.adoption import user_identity
+from clawmem.vault.state.made_here import read_acceptance, write_acceptance
+from clawmem.vault.vault import Vault
+
+
+class ProposalList(NamedTuple):
+    """Proposals, oldest first, and a notice for each unreadable one. `all_filed` are all proposals of the vault."""
+
+    proposals: tuple[Proposal, ...]
+    notices: tuple[str, ...] = ()
+    all_filed: tuple[Proposal, ...] = ()
+
+
+class ProposalDetails(NamedTuple):
+    """A proposal and the current state of its target facts. Targets that no longer exist are left out.
+
+    `reviewers` are the people who may decide; none means every person. `version` changes with the proposal and with
+    each of its target facts."""
+
+    proposal: Proposal
+    targets: tuple[PlacedFact, ...]
+    notices: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    version: str = ""
+
+
+class OpenProposals(NamedTuple):
+    """Some of the open proposals with their details, oldest first, and the number of all open ones."""
+
+    details: tuple[ProposalDetails, ...]
+    total: int
+    notices: tuple[str, ...] = ()
+
+
+class DecisionPreview(NamedTuple):
+    """What an approval would change: each fact before (None: it is new) and after, and the text of each other file
+    before and after."""
+
+    facts: tuple[tuple[PlacedFact | None, PlacedFact], ...]
+    texts: Mapping[str, tuple[str, str]]
+
+
+class CitedEvent(NamedTuple):
+    """A fact and the event that it cites, if that is in the ledger."""
+
+    fact: Fact
+    event: Event | None
+
+
+class ReviewOutcome(NamedTuple):
+    """The decided proposal, the changed facts with the outcome of each, and the commit.
+
+    `commit` is None if the same decision was made before.
+    """
+
+    proposal: Proposal
+    facts: tuple[PlacedFact, ...]
+    outcome: tuple[str, ...]
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def list_proposals(
+    vault: Vault, include_decided: bool = False, kind: str | None = None, mine: Caller | None = None
+) -> ProposalList:
+    """Return the open proposals, or all of them with `include_decided`, limited to one `kind` if given.
+
+    With `mine`, return only those that the caller, a person, may decide. Raise NotPermitted if the caller is an agent.
+    """
+    filed = read_proposals(vault)
+    found = tuple(select_proposals(filed, include_decided, kind))
+    if mine is None:
+        return ProposalList(found, filed.unreadable, filed.proposals)
+    if mine.agent:
+        raise NotPermitted(
+            f"--mine lists what a person may decide, and {mine.agent} is an agent.", "`clawmem review list` lists all."
+        )
+    if not read_routes(vault.settings.words("review.routes")):
+        return ProposalList(found, filed.unreadable, filed.proposals)
+    who = user_identity(vault)
+
+    def of_person(index: Index) -> ProposalList:
+        own = tuple(one for one in found if may_decide(vault, who, item_of(index, one)))
+        return ProposalList(own, (*filed.unreadable, *index.notices), filed.proposals)
+
+    return run_query(vault, of_person)
+
+
+def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
+    """Return one proposal by its id or a unique prefix of it."""
+    filed = read_proposals(vault)
+    proposal = find_proposal(filed, reference)
+
+    def shown(index: Index) -> ProposalDetails:
+        notices = (*map(str, filed.unreadable), *index.notices)
+        return _details(vault, index, proposal)._replace(notices=notices)
+
+    return run_query(vault, shown)
+
+
+def present(vault: Vault, proposal_id: str) -> ProposalDetails:
+    """Return one proposal as `show_proposal` does, without reading the others. The id is complete."""
+    proposal = read_proposal(vault, proposal_id)
+
+    def shown(index: Index) -> ProposalDetails:
+        return _details(vault, index, proposal)._replace(notices=index.notices)
+
+    return run_query(vault, shown)
+
+
+def show_open(vault: Vault, first: int, most: int) -> OpenProposals:
+    """Return the open proposals from number `first` (0 is the oldest) on, at most `most` of them."""
+    filed = read_proposals(vault)
+
+    def shown(index: Index) -> OpenProposals:
+        details = tuple(_details(vault, index, one) for one in filed.open[first : first + most])
+        return OpenProposals(details, len(filed.open), (*filed.unreadable, *index.notices))
+
+    return run_query(vault, shown)
+
+
+def preview(vault: Vault, proposal_id: str, caller: Caller, beside: bool = False) -> DecisionPreview:
+    """Return what approving a proposal would change now. Nothing is written. Raise Refused as `approve` does."""
+    with writing(vault, caller, "review", dry_run=True) as work:
+        proposal = read_proposal(vault, proposal_id, work.read)
+        plan = plan_approval(work, proposal, None, beside)
+        before = by_ids(work.index, (one.fact.id for one in plan.facts))
+        facts = [(before.get(one.fact.id), one) for one in plan.facts]
+        decided = proposal._replace(status=APPROVED, decided=ReviewDecision("a person", stamp(caller.now)))
+        writes = with_effects(work, decided, plan).writes
+        if facts:  # the facts say what the plan itself writes
+            writes = {path: data for path, data in writes.items() if path not in plan.writes}
+        for path in [one for one in writes if file_kind(one) is ITEMS_FILE]:
+            facts += _changed_facts(work, path, writes.pop(path))
+        texts = {path: (work.text(path), (data or b"").decode()) for path, data in writes.items()}
+        return DecisionPreview(tuple(facts), texts)
+
+
+def _changed_facts(work: WriteScope, path: str, data: bytes | None) -> Iterator[tuple[PlacedFact | None, PlacedFact]]:
+    """Yield the facts that a new content of an `items.json` adds or changes, each before and after."""
+    entity = name_of_path(path) or path
+    before = {one.id: one for one in work.facts(entity)}
+    for fact in parse_items(data, path) if data is not None else ():
+        old = before.get(fact.id)
+        if old != fact:
+            yield PlacedFact(old, entity) if old else None, PlacedFact(fact, entity)
+
+
+def evidence(vault: Vault, proposal_id: str) -> tuple[CitedEvent, ...]:
+    """Return the evidence of a proposal and of the facts that it changes, each with the event that it quotes."""
+    proposal = read_proposal(vault, proposal_id)
+
+    def cited(index: Index) -> tuple[CitedEvent, ...]:
+        targets = [one.fact for one in by_ids(index, (one.id for one in proposal.targets)).values()]
+        facts = [*([proposal.fact] if proposal.fact else []), *targets]
+        found = (CitedEvent(one, _event_of(vault, index, one)) for one in facts)
+        return tuple(one for one in found if one.event or one.fact.source_text)
+
+    return run_query(vault, cited)
+
+
+def _event_of(vault: Vault, index: Index, fact: Fact) -> Event | None:
+    return find_event(vault, index, fact.source_event) if fact.source_event else None
+
+
+def _details(vault: Vault, index: Index, proposal: Proposal) -> ProposalDetails:
+    targets = tuple(by_ids(index, (one.id for one in proposal.targets)).values())
+    reviewers = reviewers_of(vault, item_of(index, proposal))
+    return ProposalDetails(proposal, targets, (), reviewers, _version(proposal, targets))
+
+
+def _version(proposal: Proposal, targets: Sequence[PlacedFact]) -> str:
+    """Return a checksum of a proposal and of what its target facts say; accesses of these change nothing."""
+    from hashlib import sha256  # only where a decision says what it is about
+
+    facts = [(one.entity, fact_to_record(bare(one.fact))) for one in targets]
+    return sha256(json.dumps((proposal_to_record(proposal), facts), sort_keys=True).encode()).hexdigest()
+
+
+def approve(
+    vault: Vault,
+    reference: str,
+    caller: Caller,
+    reason: str | None = None,
+    beside: bool = False,
+    keep: str | None = None,
+    seen: str | None = None,
+    text: str | None = None,
+) -> ReviewOutcome:
+    """Approve a proposal and apply its change.
+
+    With `beside`, a fact that contradicts others is kept with them, and the conflict is settled. `keep` names the
+    fact for which a conflict is decided, if it is not the one that the proposal says. `text` replaces the statement of
+    a proposed new fact; its evidence stays. Raise NotPermitted if the caller may not decide it, and Refused if the
+    proposal no longer applies, was rejected before, or is not in the version that was `seen`.
+    """
+    because = check_reason(reason)
+    with writing(vault, caller, "review") as work:
+        proposal = _find(work, reference, APPROVED, seen)
+        if proposal.status == APPROVED:
+            return _already_decided(work, proposal)
+        who = check_decider(vault, work.index, proposal, caller)
+        proposal = _reworded(proposal, text) if text is not None else proposal
+        plan = plan_approval(work, proposal, because, beside, keep, who.by)
+        decided = _decided(proposal, APPROVED, caller, because, who, plan.winner)
+        return _committed(work, decided, with_effects(work, decided, plan), "approved", who)
+
+
+def _reworded(proposal: Proposal, text: str) -> Proposal:
+    if proposal.does != ADD or proposal.fact is None:
+        raise Refused("Only a proposed new fact can be stored in other words.", "Approve it without --text.")
+    says = check_statement(text, "text")
+    own = proposal.fact._replace(fact=says, subject=None, predicate=None, object=None, relation_phrase=None)
+    return proposal._replace(says=says, fact=own)
+
+
+def reject(vault: Vault, reference: str, caller: Caller, reason: str, seen: str | None = None) -> ReviewOutcome:
+    """Reject a proposal. The reason is stored with it.
+
+    Of a conflict of two stored facts, the one that was proposed to hold is withdrawn. Raise NotPermitted if the caller
+    may not decide it, and Refused if the proposal was approved before, or is not in the version that was `seen`.
+    """
+    because = check_reason(reason)
+    with writing(vault, caller, "review") as work:
+        proposal = _find(work, reference, REJECTED, seen)
+        if proposal.status == REJECTED:
+            return _already_decided(work, proposal)
+        who = check_decider(vault, work.index, proposal, caller)
+        plan = plan_rejection(work, proposal, because)
+        decided = _decided(proposal, REJECTED, caller, because, who, plan.winner)
+        return _committed(work, decided, with_effects(work, decided, plan), "rejected", who)
+
+
+def _committed(work: WriteScope, decided: Proposal, plan: ApprovalPlan, word: str, who: Decider) -> ReviewOutcome:
+    change = _change(work, decided, plan, word)
+    # Other machines may trust this person, so the commit names them as author.
+    author = change.author or user_identity(work.vault)
+    commits = work.commit([change._replace(author=author, signed=who.signed)])
+    return ReviewOutcome(decided, plan.facts, plan.outcome, commits[-1], work.notices)
+
+
+def with_effects(work: WriteScope, decided: Proposal, plan: ApprovalPlan) -> ApprovalPlan:
+    """Return the plan with what the kind of the proposal adds to a decision, such as a page to compile."""
+    function = BY_KIND[decided.kind].on_decision
+    if not function:
+        return plan
+    more = named(function)(work, decided, plan.facts)
+    return plan._replace(writes={**plan.writes, **more})
+
+
+def _find(work: WriteScope, reference: str, wanted: str, seen: str | None) -> Proposal:
+    """Return the proposal if it is open or already has the wanted status. Raise Refused for another decision, and if it
+    is not in the version that was `seen`."""
+    proposal = read_proposal(work.vault, reference, work.read)
+    if proposal.status == OPEN:
+        if seen not in (None, _details(work.vault, work.index, proposal).version):
+            raise Refused(
+                f"{proposal.id}, or a fact that it is about, has changed since it was shown.",
+                f"`clawmem review show {proposal.id}` shows it as it is now.",
+            )
+        return proposal
+    if proposal.status == wanted and seen is None:
+        return proposal
+    raise Refused(
+        f"{proposal.id} is already {proposal.status}{_decision_note(proposal)}.",
+        f"`git log --grep {proposal.id}` finds the commit; `clawmem undo COMMIT` reopens the proposal.",
+    )
+
+
+def _decision_note(proposal: Proposal) -> str:
+    one = proposal.decided
+    return f", by {one.by} at {one.at}" if one else ""
+
+
+def _already_decided(work: WriteScope, proposal: Proposal) -> ReviewOutcome:
+    notice = f"{proposal.id} is already {proposal.status}{_decision_note(proposal)}"
+    return ReviewOutcome(proposal, (), (), None, (*work.notices, notice))
+
+
+def _decided(
+    proposal: Proposal, status: str, caller: Caller, reason: str | None, who: Decider, winner: str | None = None
+) -> Proposal:
+    decision = ReviewDecision(who.by, stamp(caller.now), reason, who.delegated_by, who.signed, winner)
+    return proposal._replace(status=status, decided=decision)
+
+
+def _decision_trailers(proposal: Proposal) -> tuple[tuple[str, str], ...]:
+    """Return the trailers that say who decided what, and why."""
+    one = proposal.decided
+    if one is None:
+        return ()
+    rows = (
+        ("Decision", proposal.status),
+        ("Reviewed-by", one.by),
+        ("Delegated-by", one.delegated_by),
+        ("Reason", one.reason),
+    )
+    return tuple((key, one_line(value)) for key, value in rows if value)
+
+
+def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str) -> Change:
+    because = proposal.decided.reason if proposal.decided else None
+    change = fact_change(
+        work.caller,
+        "review",
+        plan.place,
+        f"{word}: {proposal.says}" + (f" (because: {because})" if because else ""),
+        {**plan.writes, **proposal_writes([proposal])},
+        [one.fact for one in plan.facts],
+        entities=[one.entity for one in plan.facts],
+        supersedes=plan.supersedes,
+    )
+    rows = change.trailers if plan.facts else _without(change.trailers, ("Entity", plan.place))
+    said = (*rows, *proposal_trailers([proposal]), *_decision_trailers(proposal))
+    return change._replace(trailers=said, body=f"It waited because: {proposal.why}")
+
+
+def _without(rows: Sequence[tuple[str, str]], row: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(one for one in rows if one != row)
+
+
+class TrustResult(NamedTuple):
+    """The accepted authors and keys, and the facts that other authors changed in an important way.
+
+    `outside` pairs the id of such a fact with what is at stake.
+    """
+
+    accepted: Acceptance
+    outside: tuple[tuple[str, str], ...]
+
+
+def trust(vault: Vault, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False) -> TrustResult:
+    """Accept these authors and keys on this machine, or stop accepting them with `remove`. Without any, only list.
+
+    The list is stored outside the files of the vault, so no remote can change it.
+    """
+    before = read_acceptance(vault)
+    if authors or keys:
+        named = tuple(check_statement(one, "author") for one in authors)
+        write_acceptance(vault, _changed(before, named, keys, remove))
+        refresh_outside_facts(vault)
+    index = open_index(vault)
+    try:
+        return TrustResult(read_acceptance(vault), tuple(sorted(stakes(index).items())))
+    finally:
+        index.close()
+
+
+def _changed(before: Acceptance, authors: tuple[str, ...], keys: tuple[str, ...], remove: bool) -> Acceptance:
+    pairs = ((before.authors, authors), (before.keys, keys))
+    if remove:
+        return Acceptance(*(tuple(one for one in had if one not in given) for had, given in pairs))
+    return Acceptance(*(tuple(dict.fromkeys((*had, *given))) for had, given in pairs))

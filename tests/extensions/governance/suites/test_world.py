@@ -1,0 +1,81 @@
+"""The world of the suite `memory`: the same for the same seed, and with answers that follow from what happened."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from clawmem.extensions.governance.suites.files import PlainFiles
+from clawmem.extensions.governance.suites.suite import Step, SuiteTest
+from clawmem.extensions.governance.suites.world import CATEGORIES, World, memory_world
+
+
+def values(test: SuiteTest, kind: str) -> list[str]:
+    return [one.value for one in test.assertions if one.type == kind]
+
+
+def test_a_seed_makes_the_same_world_and_another_seed_another() -> None:
+    assert memory_world(1, 6) == memory_world(1, 6)
+    assert memory_world(1, 6).tests != memory_world(2, 6).tests
+
+
+def test_each_category_has_as_many_tests_as_asked_for() -> None:
+    made = memory_world(3, 40)
+    assert Counter(one.labels["category"] for one in made.tests) == dict.fromkeys(CATEGORIES, 40)
+    assert len({one.description for one in made.tests}) == 160
+    assert all(values(one, "icontains") for one in made.tests)
+
+
+def test_right_and_wrong_values_are_told_and_never_the_same() -> None:
+    made = memory_world(3, 12)
+    told = " ".join(f"{one.run} {one.stdin}" for one in made.steps)
+    for test in made.tests:
+        right, wrong = values(test, "icontains"), values(test, "not-icontains")
+        assert all(value in told for value in (*right, *wrong))
+        assert not set(right) & set(wrong)
+        assert not [value for value in wrong if value.lower() in str(test.variables["question"]).lower()]
+    changed = [one for one in made.tests if one.labels["category"] in ("evolution", "governance")]
+    assert sum(bool(values(one, "not-icontains")) for one in changed) >= 16
+
+
+def test_what_is_true_is_the_last_trusted_value_that_nobody_withdrew() -> None:
+    world = World(1, 1)
+    for value in ("a", "b", "c"):
+        world.say("thing", value)
+    world.say("thing", "d", trusted=False)
+    assert (world.truth("thing"), world.untrue("thing")) == ("c", ["a", "b", "d"])
+    world.withdraw("thing", "c")
+    assert (world.truth("thing"), world.untrue("thing")) == ("b", ["a", "c", "d"])
+
+
+def test_steps_are_in_the_order_of_their_times() -> None:
+    times = [one.now or "" for one in memory_world(3, 12).steps]
+    assert times == sorted(times)
+
+
+def files(*steps: Step) -> PlainFiles:
+    return PlainFiles(steps, lambda text: len(text.split()))
+
+
+def test_plain_files_are_edited_as_a_careful_person_edits_them() -> None:
+    told = Step("remember 'Ivo lives in Bergen.' --entity=people/ivo", "2026-01-01T09:00:00Z")
+    moved = Step("supersede {{old}} 'Ivo lives in Oslo.' --source=web:x", None, "", {"old": "Ivo lives in Bergen."})
+    assert "Bergen" in files(told).answer("Where does Ivo live?", 50)
+    after = files(told, moved).answer("Where does Ivo live?", 50)
+    assert "Oslo" in after and "Bergen" not in after
+    back = files(told, moved, Step("revoke --source=web:x")).answer("Where does Ivo live?", 50)
+    assert "Bergen" in back and "Oslo" not in back
+    assert not files(told, Step("retract {{x}}", None, "", {"x": "Ivo lives in Bergen."})).answer("Ivo", 50)
+
+
+def test_plain_files_keep_to_the_budget_and_rank_as_bm25() -> None:
+    from rank_bm25 import BM25Okapi
+
+    texts = [f"Person{n} likes boats{' red' * (n % 3)}." for n in range(30)]
+    lines = "".join(json.dumps({"fact": one, "entity": "people/x"}) + "\n" for one in texts)
+    made = files(Step("remember --jsonl -", "2026-01-01T09:00:00Z", lines))
+    assert len(made.answer("boats", 20).split()) <= 20
+    first = made.answer("Person7 red", 8).splitlines()[0]
+    okapi = BM25Okapi([one.lower().replace(".", "").split() for one in texts])
+    scores = okapi.get_scores(["person7", "red"])
+    assert texts[max(range(30), key=lambda n: scores[n])] in first
