@@ -33,7 +33,8 @@ class Extension(NamedTuple):
     kinds: a tuple of `FileKind`.
     steps: steps of the heartbeat, as a mapping from the core's step that they follow to a tuple of `Step`.
     checks: functions of doctor, each from a vault to problems (`HealthProblem`).
-    context: functions that add to a context, each from a vault, a caller and a question to sections (`Section`).
+    context: functions that add to a context, each from a vault, a caller and a question or None to sections: their
+        titles, lines and the commands that show more. Those of clawmem's own extensions are not asked.
     completions: by the kind that a parameter's `completes` names, a function from the runtime, the word at the cursor
         and the words before it to pairs of a word and its meaning.
     graders: graders of eval suites by name.

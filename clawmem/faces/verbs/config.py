@@ -1,4 +1,4 @@
-"""`clawmem config get|set|list|trust`."""
+"""`clawmem config get|set|list|trust|extension`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,13 @@ from clawmem.memory.health.configure import (
     format_value,
     setting,
     shown_value,
+)
+from clawmem.memory.health.extensions import (
+    FoundExtension,
+    accept_extension,
+    find_extension,
+    found_extensions,
+    withdraw_extension,
 )
 from clawmem.memory.health.local_settings import (
     SettingsProposal,
@@ -90,6 +97,30 @@ def trust(call: Call, yes: bool, remove: bool) -> Answer:
     kept = accept_settings(vault, found)
     data = {"accepted": True, "differences": _differences(found), "git": list(found.git), "kept": kept}
     return Answer(data, [*(lines if yes else []), f"accepted on this machine, {kept}"])
+
+
+def extension(call: Call, name: str | None, yes: bool, remove: bool) -> Answer:
+    """List the extensions that other programs installed, or accept one on this machine. clawmem imports none that a
+    person did not accept: an accepted one runs as you, with all that you may read and write."""
+    environment = call.runtime.environment
+    if name is None:
+        found = found_extensions()
+        rows = [(one.name, _by(one), "accepted" if one.accepted else "not accepted") for one in found]
+        return Answer({"extensions": [one._asdict() for one in found]}, Table(("name", "from", "state"), rows))
+    if remove:
+        removed = withdraw_extension(environment, name)
+        said = f"{name} is no longer accepted" if removed else f"{name} was not accepted"
+        return Answer({"accepted": False, "removed": removed}, [said])
+    one = find_extension(name)
+    line = f"{one.name} is {one.reference}, from {_by(one)}. It runs as you, in every command that it adds to."
+    if not yes and not call.confirmed([line], "Accept it on this machine?"):
+        raise Refused(f"{line} Nothing was accepted.", "Run it again with --yes to accept it on this machine.")
+    kept = accept_extension(environment, one)
+    return Answer({"accepted": True, "kept": kept}, [f"{name} is accepted on this machine, {kept}"])
+
+
+def _by(one: FoundExtension) -> str:
+    return f"{one.distribution} {one.version}"
 
 
 def _shortened(value: Value) -> str:
@@ -198,5 +229,20 @@ VERB = {
         ),
         ("clawmem config trust --yes", "clawmem config trust --remove"),
         person="decides what a vault may reach",
+    ),
+    "extension": Command(
+        extension,
+        (
+            Parameter("name", "The extension to accept; without it, all are listed.", metavar="NAME"),
+            Parameter("yes", "Do not ask.", ("--yes",), bool, False),
+            Parameter("remove", "Withdraw the acceptance.", ("--remove",), bool, False),
+        ),
+        (
+            {"extensions": [{"name": str, "reference": str, "distribution": str, "version": str, "accepted": bool}]},
+            {"accepted": bool, "kept": str},
+            {"accepted": bool, "removed": bool},
+        ),
+        ("clawmem config extension",),
+        person=lambda given: "decides which programs run as you" if given["name"] else "",
     ),
 }

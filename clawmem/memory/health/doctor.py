@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
+from clawmem.memory.health.checks.extensions import extension_problems
 from clawmem.memory.health.checks.hooks import hook_problems
 from clawmem.memory.health.checks.learning import learning_problems
 from clawmem.memory.health.checks.local_settings import local_settings_problems
@@ -96,6 +97,7 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     problems += reading_problems(reading)
     problems += local_settings_problems(vault)
     problems += hook_problems(vault)
+    problems += extension_problems(vault)
     ledgers = [path for path in reading.tree.owned if file_kind(path) is LEDGER_DAY]
     problems += learning_problems(vault, ledgers, now)
     search = VaultSecretSearch(None if full else SEARCH_SECONDS)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from clawmem.extension import foreign, named
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
@@ -25,6 +26,7 @@ from clawmem.serving.context.commands import follow_up_commands
 from clawmem.serving.context.hits import ContextRequest, QuestionHits, answers, find_hits, given, public_facts
 from clawmem.serving.context.pages import (
     event_units,
+    line_units,
     page_units,
     recent_units,
     summary_units,
@@ -124,6 +126,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     sections = [
         *(_guardrail_sections(on, way, wish, guards) if guards else ()),
         *_own_pages(index, caller.agent),
+        *_of_extensions(vault, wish),
         *(_task_sections(on, way, wish, scoped) if scoped else ()),
         *(_hits(vault, on, way, wish, asked) if asked else _tiers(on, way, wish)),
     ]
@@ -294,6 +297,13 @@ def _own_pages(index: Index, agent: str | None) -> list[Section]:
         frame.RECENT: recent_units(index, agent, _MOST_RECENT),
     }
     return [Section(title, given(units), more, share=PAGE_SHARE) for title, units in pages.items() if units]
+
+
+def _of_extensions(vault: Vault, wish: ContextRequest) -> list[Section]:
+    """Return the sections that accepted extensions add, each from its title, its lines and the command for more."""
+    found = [named(function) for extension in foreign() for function in extension.context]
+    sections = [section for function in found for section in function(vault, wish.caller, wish.question)]
+    return [Section(title, given(line_units(title, lines)), more, share=PAGE_SHARE) for title, lines, more in sections]
 
 
 def _shelf(

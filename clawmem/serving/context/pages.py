@@ -35,6 +35,12 @@ def page_units(index: Index, path: str) -> list[Unit]:
     return [_unit(note) for note in note_lines(index, [path], MOST_LINES)]
 
 
+def line_units(title: str, lines: Sequence[str]) -> list[Unit]:
+    """Return lines that an extension gives as units."""
+    texts = [f"- {servable(line)}\n" for line in lines[:MOST_LINES]]
+    return [Unit(f"{title} {place}", token_bound(text), False, text) for place, text in enumerate(texts)]
+
+
 def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
     """Return the last lines of an agent's sessions and daily notes, newest first, each with its day, without those
     that read as orders."""

@@ -1,0 +1,70 @@
+"""Each extension's folder can be deleted: a copy of the package without it works, and says what is missing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clawmem.extension import OWN
+from clawmem.faces.verbs.table import OF_EXTENSIONS
+from clawmem.model.kinds import OF_EXTENSIONS as PATTERNS
+
+ROOT = Path(__file__).parents[2]
+BROKEN = b"\t{ not readable: [\n"
+
+
+def copied(folder: Path, without: tuple[str, ...]) -> Path:
+    """A copy of the package and the template without the folders of some extensions."""
+    for name in ("clawmem", "vault-template"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in without:
+        shutil.rmtree(folder / "clawmem" / "extensions" / name)
+    if without == OWN:
+        shutil.rmtree(folder / "clawmem" / "extensions")
+    return folder
+
+
+@pytest.mark.parametrize("without", [*((name,) for name in OWN), OWN], ids="-".join)
+def test_the_core_works_without(without: tuple[str, ...], tmp_path: Path, environment: dict[str, str]) -> None:
+    env = {**environment, "PYTHONPATH": str(copied(tmp_path / "copy", without))}
+    vault, remote = tmp_path / "vault", tmp_path / "remote.git"
+
+    def run(*arguments: str, code: int = 0) -> str:
+        command = [sys.executable, "-m", "clawmem", *arguments]
+        done = subprocess.run(command, cwd=vault, env=env, capture_output=True, text=True, timeout=300)
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=vault, env=env, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    vault.mkdir()
+    run("init", str(vault))
+    run("remember", "Jane keeps bees.", "--entity", "areas/people/jane")
+    assert "Jane keeps bees." in run("recall", "bees")
+    assert "Jane keeps bees." in run("context", "What does Jane keep?")
+    run("learn", "pending")
+    run("heartbeat")
+    # What the extension would refuse to read is kept as it is.
+    paths = [pattern.replace("*", "boats") for pattern, name in PATTERNS.items() if name in without]
+    for path in paths:
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_bytes(BROKEN)
+    run("remember", "Jane sells honey.")
+    git("init", "-q", "--bare", "-b", "main", str(remote))
+    git("remote", "add", "origin", str(remote))
+    run("sync")
+    assert set(paths) <= set(git("--git-dir", str(remote), "ls-tree", "-r", "--name-only", "main").splitlines())
+    report = run("doctor")
+    assert not [path for path in paths if path in report]
+    assert "remember" in run("--help")
+    for verb, name in OF_EXTENSIONS.items():
+        if name in without:
+            told = run(verb, "--help", code=1)
+            assert f"The extension `{name}` of clawmem is not installed here." in told
+            assert f"clawmem/extensions/{name}" in told
