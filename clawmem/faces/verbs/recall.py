@@ -39,7 +39,7 @@ from clawmem.model.records.event import display_speaker
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.excerpt import excerpt
 from clawmem.serving.answers import hidden_notices
-from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE
+from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, gone_words
 from clawmem.serving.recall.recall import recall as act
 from clawmem.serving.recall.result import (
     FACTS,
@@ -145,7 +145,7 @@ def recall(
         return _narrated(call, here, asked, result, data, notices)
     theirs = beside.hits if beside else ()
     most_asked = max((_asked_words(asked, one.found.fact.fact) for one in theirs), default=0)
-    first = [one for one in result.ranking if _asked_words(asked, _text(one)) >= most_asked]
+    first = [one for one in result.ranking if _asked_words(asked, one.text) >= most_asked]
     after = [one for one in result.ranking if one not in first]
     lines = _lines(result, first, asked, user, explain)
     around = [f"near: {line}" for line in _lines(result, result.nearest, asked, user, explain=False)]
@@ -216,14 +216,8 @@ def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[s
 
 
 def _gone(result: RecallResult) -> list[str]:
-    """What a replaced or withdrawn fact said of it, in one line."""
-    if not result.gone:
-        return []
-    first = result.gone[0]
-    now = result.successors.get(first.id)
-    became = f"replaced by: {now}" if now else first.status
-    more = f" and {len(result.gone) - 1} more" if len(result.gone) > 1 else ""
-    return [f"No longer: {first.id}  {first.fact} ({became}){more}; --include-superseded shows all."]
+    told = gone_words(result.gone, result.successors) if result.gone else ""
+    return [f"No longer: {told}; --include-superseded shows all."] if told else []
 
 
 def _weaker(result: RecallResult) -> Sequence[str]:
@@ -306,11 +300,6 @@ def _id(one: RecallHit) -> str:
     if isinstance(hit, FactHit):
         return hit.fact.id
     return hit.event.id if isinstance(hit, EventHit) else f"{hit.path}:{hit.place}"
-
-
-def _text(one: RecallHit) -> str:
-    hit = one.hit
-    return hit.fact.fact if isinstance(hit, FactHit) else hit.event.text if isinstance(hit, EventHit) else hit.text
 
 
 def _asked_words(question: str, text: str) -> int:

@@ -121,7 +121,8 @@ def weigh_words(
     for word in words:
         forms = forms_of(word)
         having = index.engine.count(forms, most) + (said or {}).get(word, 0)
-        found.append(AskedWord(word, forms, word_weight(facts + texts, having, word in everyday)))
+        known = having > 0 or (bool(texts) and word not in (said or {}))  # very common words are not counted
+        found.append(AskedWord(word, forms, word_weight(facts + texts, having, word in everyday), known))
     return tuple(found)
 
 

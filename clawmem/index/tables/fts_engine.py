@@ -102,6 +102,15 @@ class FtsEngine:
         )
         return {n for (n,) in found}
 
+    def terms(self, begin: str) -> list[str]:
+        """Return the words of all texts, without endings and accents, that begin with some letters."""
+        name = f"{self._table}_terms"
+        self._database.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name} USING fts5vocab(main, {self._table}, row)"
+        )
+        query = f"SELECT term FROM temp.{name} WHERE term >= ? AND term < ?"
+        return [term for (term,) in self._database.execute(query, (begin, f"{begin}\U0010ffff"))]
+
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
         phrases = phrases_of(words)

@@ -52,6 +52,9 @@ class KeywordEngine(Protocol):
     def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
         """Return those of the given texts that have one of the words."""
 
+    def terms(self, begin: str) -> list[str]:
+        """Return the words of all texts, without endings and accents, that begin with some letters."""
+
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
 

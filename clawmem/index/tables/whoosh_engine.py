@@ -99,6 +99,12 @@ class WhooshEngine:
         read."""
         return {match.n for match in self._matches(words, len(rows), rows)}
 
+    def terms(self, begin: str) -> list[str]:
+        """Return the words of all texts, without endings and accents, that begin with some letters."""
+        self._matches((begin,), 1)  # opens the reader
+        terms = self._searcher.reader().expand_prefix("text", begin) if self._searcher else ()
+        return [term.decode() for term in terms]
+
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
         return len(self._matches(words, most))

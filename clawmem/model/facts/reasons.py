@@ -31,6 +31,8 @@ def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
 def because(fact: Fact) -> list[str]:
     """Return the reason that is told beside a fact wherever it is served, as `because ...`; empty if there is none."""
     said = [text for label, text in reasons_of(fact) if label != "Not chosen"] if _has_reasons(fact) else []
+    if fact.status == RETRACTED:
+        said.reverse()  # why it was withdrawn, before why it was decided
     return [f"because {' '.join(said[0].split()).rstrip('.')}"] if said else []
 
 

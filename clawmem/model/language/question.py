@@ -40,6 +40,7 @@ _FORMER = re.compile(
     r"früher\w*|bisher\w*|vorher\w*|ehemal\w+|ursprünglich\w*|zuvor|auparavant|autrefois|ancien\w*|antes|anteriormente)\b",
     re.IGNORECASE,
 )
+_PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
 # A question without any of these words and without a digit names no time.
 _TIME_WORDS = frozenset(
     "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "
@@ -79,6 +80,12 @@ def search_words(question: str) -> tuple[str, ...]:
     if _AHEAD.search(question) is not None:
         telling = _words(_AHEAD.sub(" ", question))[1] or telling
     return tuple(telling or words)
+
+
+def topics(question: str) -> list[list[str]]:
+    """Return the search words of each part of a question that asks for several things; none if it asks for one."""
+    parts = [telling for part in _PARTS.split(question) if (telling := _words(part)[1])]
+    return parts if len(parts) > 1 else []
 
 
 def asks_former(question: str) -> bool:

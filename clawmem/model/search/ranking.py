@@ -159,11 +159,12 @@ def prior(fact: RankingFeatures) -> float:
 
 
 class AskedWord(NamedTuple):
-    """A word of a question with its other forms, and how telling it is."""
+    """A word of a question with its other forms, how telling it is, and whether any text has it."""
 
     word: str
     forms: Sequence[str]
     weight: float
+    known: bool = True
 
 
 AskedWords = tuple[AskedWord, ...]

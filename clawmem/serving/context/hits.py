@@ -1,5 +1,6 @@
 """The hits of a question in a context: chosen by relevance, by words first, and by meaning where room is left."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from clawmem.index.vectors.search import has_vectors
 from clawmem.model.facts.fact import SUPERSEDED
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
-from clawmem.model.language.question import asks_former, search_words
+from clawmem.model.language.question import asks_former, search_words, topics
 from clawmem.model.language.text import normal
 from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.named_tuple import NamedTuple
@@ -33,8 +34,12 @@ from clawmem.serving.recall.recall import (
     QuestionWords,
     RecallQuery,
     best_rows,
+    gone_facts,
+    gone_words,
     question_words,
     recall_in,
+    slips_mended,
+    successors_of,
 )
 from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES
 from clawmem.vault.state.journal import AccessCount
@@ -109,13 +114,22 @@ def find_hits(
 ) -> tuple[QuestionHits, list[str]]:
     """Return the hits of the question by its words and its meaning, and remarks on others."""
     question, wanted = wish.question or "", wish.wanted
-    hits, earlier = _search(vault, index, on, wish, counted)
+    # With `as_of`, only facts are searched: an event has only the time at which it happened.
+    with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
+    words = question_words(index, question, with_talk)
+    if (slips := slips_mended(index, question, words)) is not None:
+        hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted)
+        return hits, [slips[1], *asides]
+    hits, earlier = _search(vault, index, on, wish, counted, words, with_talk)
     hits = _with_chain(vault, on, wish, hits._replace(further={}))
     if asks_former(question) and not wanted.as_of:
         hits = hits._replace(former=_former(vault, index, wish))
     asides = [replaced_remark(wanted, question, earlier)] if earlier else []
     if not (hits.facts or hits.heard or hits.written):
         asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
+        if not wanted.as_of:
+            gone = gone_facts(vault, index, RecallQuery(question, wish.caller, wanted, _MOST_FORMER))
+            asides += [f"no longer: {gone_words(gone, successors_of(index, gone))}"] if gone else []
     orders = orders_remark(len(hits.heard) - len(hits.said), follow_up_commands(wanted, question).recall)
     return hits, [*asides, *([orders] if orders else [])]
 
@@ -159,15 +173,15 @@ def _search(
     on: TierCounts,
     wish: ContextRequest,
     counted: Mapping[str, AccessCount],
+    words: QuestionWords,
+    with_talk: bool,
 ) -> tuple[QuestionHits, str | None]:
     """Return the hits that are close to the best one of their kind, and `RecallResult.earlier`."""
     question = wish.question or ""
     query = RecallQuery(question, wish.caller, wish.wanted, _answers_wanted(wish.budget), by_meaning=has_vectors(vault))
-    # With `as_of`, only facts are searched: an event has only the time at which it happened.
-    with_talk = not (wish.wanted.as_of or wish.wanted.entity) and has_passages(index)
-    words = question_words(index, question, with_talk)
     ranked, answered, earlier = best_rows(vault, index, query, words, counted)
     numbers = close_to_best(ranked, _FACTS_FROM)
+    numbers += _of_topics(index, question, [n for n, _ in ranked], numbers) if len(numbers) < len(ranked) else []
     placed = tiers_of(on, numbers)
     technical = is_technical(question) and not is_private(question)
     facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
@@ -178,6 +192,18 @@ def _search(
     forms = [form for word in words.asked for form in word.forms]
     said = said_units(index, heard, stamp(wish.caller.now), forms)
     return QuestionHits(facts, heard, said, technical, written=written), earlier
+
+
+def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Sequence[int]) -> list[int]:
+    """Return for each part of a question of several the best fact that has most of its words, unless one that is chosen
+    has as many."""
+    found: list[int] = []
+    for words in topics(question):
+        having = Counter(n for word in words for n in index.engine.having(ranked, forms_of(word)))
+        most = max(having.values(), default=0)
+        best = [n for n in ranked if most and having[n] == most]
+        found += best[:1] if not set(best) & {*chosen, *found} else []
+    return found
 
 
 def _heard(

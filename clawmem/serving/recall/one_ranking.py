@@ -166,11 +166,12 @@ def _with_score_of(
 
 
 def _text_and_owner(one: RecallHit) -> tuple[str, tuple[str, ...]]:
+    owner: tuple[str, ...] = ()
     if isinstance(one.hit, FactHit):
-        return normal(one.hit.fact.fact), (one.hit.entity, one.hit.fact.status)
-    if isinstance(one.hit, EventHit):
-        return normal(one.hit.event.text), (one.hit.event.speaker or one.hit.event.role,)
-    return normal(one.hit.text), ()
+        owner = one.hit.entity, one.hit.fact.status
+    elif isinstance(one.hit, EventHit):
+        owner = (one.hit.event.speaker or one.hit.event.role,)
+    return normal(one.text), owner
 
 
 def _is_own(one: RecallHit, agent: str) -> bool:

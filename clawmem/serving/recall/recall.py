@@ -28,9 +28,19 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
+from clawmem.model.facts.reasons import because
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.question import DaySpan, asks_for_notes, asks_former, days_listed, search_words, time_asked
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import (
+    DaySpan,
+    asks_for_notes,
+    asks_former,
+    days_listed,
+    search_words,
+    time_asked,
+    topics,
+)
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.tiers import RECENCY_POLICY, tier_of
 from clawmem.model.named_tuple import NamedTuple
@@ -76,6 +86,7 @@ _SAID_NEAR = 0.9  # part of that for what was said or noted
 # are enough.
 ANSWER_SCORE = 0.22
 _ENOUGH_WORDS = 2.0
+_MOST_UNKNOWN = 3  # with more, a question is about something else, or in another language
 _NEAREST = 3
 # What is known of a person may answer in other words: where it is little, so many of these facts are always shown.
 _FEW_KNOWN, _KNOWN_SHOWN = 5, 2
@@ -156,6 +167,19 @@ def question_words(index: Index, question: str, with_talk: bool) -> QuestionWord
     return QuestionWords(asked, names, called, said, names | owners, not owners.isdisjoint(names))
 
 
+def slips_mended(index: Index, question: str, words: QuestionWords) -> tuple[str, str] | None:
+    """Return the question with other words for those that no text has but that differ from a known one in a letter, and
+    a notice that says so. Return None if there are none."""
+    unknown = [word.word for word in words.asked if not word.known]
+    if not 0 < len(unknown) <= _MOST_UNKNOWN:
+        return None
+    from clawmem.index.search.slips import with_slips_mended  # most questions have no slip
+
+    mended, meant = with_slips_mended(index, question, unknown)
+    said = ", ".join(f"no text has '{word}', read as '{near}'" for word, near in meant.items())
+    return (mended, said) if meant else None
+
+
 class _ChannelAnswers(NamedTuple):
     hits: Mapping[str, ChannelHits]
     best: Sequence[tuple[int, str, RankedFact]]
@@ -218,6 +242,9 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
     with_talk = bool(said) and has_passages(index)
     words = question_words(index, asked.words, with_talk)
+    if (slips := slips_mended(index, asked.words, words)) is not None:
+        mended = recall_in(vault, index, asked._replace(words=slips[0]))
+        return mended._replace(notices=(*mended.notices, slips[1]))
     if FACTS in where:
         unkept = count_accesses(unfolded_accesses(vault))
         answers = _facts(vault, index, wide, words, unkept)
@@ -238,8 +265,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         if asks_former(asked.words):
             shown = _with_former(vault, index, shown, asked)
         elif not any(one.hit.share for one in shown.ranking):
-            shown = shown._replace(gone=_gone(vault, index, asked))
-    return shown._replace(successors=_successors(index, [*(one.fact for one in shown.found), *shown.gone]))
+            shown = shown._replace(gone=gone_facts(vault, index, asked))
+    return shown._replace(successors=successors_of(index, [*(one.fact for one in shown.found), *shown.gone]))
 
 
 def _days_listed(asked: RecallQuery) -> DaySpan | None:
@@ -298,6 +325,8 @@ def _one_ranking(
 
     every = in_one_order(result, asked.caller.agent, sources)
     strong = _strong(every, asked, words.answer_score)
+    if strong and len(strong) < len(every):
+        strong += _of_topics(every, strong, asked.words)
     known = [one for one in every if _is_known_of(one, words.names)]
     known = known[:_KNOWN_SHOWN] if asked.least and len(known) <= _FEW_KNOWN else []
     if strong and known:
@@ -311,6 +340,7 @@ def _one_ranking(
 def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
     """Return the hits with what held before each fact in front of it, and other replaced facts that answer."""
     from clawmem.index.search.replaced import predecessors  # few questions ask for it
+    from clawmem.serving.recall.one_ranking import NEAR_TIE, with_falling_scores
 
     known = {one.fact.id for one in shown.found}
     ranking: list[RecallHit] = []
@@ -322,11 +352,18 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
         ranking.append(one)
     others = [one for one in _replaced_too(vault, index, asked) if one.fact.id not in known]
     ranking += [RecallHit(FACTS, one) for one in others if one.fact.status == SUPERSEDED]
-    best = sorted(ranking, key=lambda one: -one.hit.score)[: asked.limit]
-    return shown.ranked(best)._replace(nearest=())
+    ranking.sort(key=lambda one: -one.hit.score)
+    # What held is asked for: it comes first where a message has only more of the other words.
+    near = NEAR_TIE * max((one.hit.score for one in ranking), default=0.0)
+    ranking.sort(key=lambda one: not (_is_replaced(one) and one.hit.score >= near))
+    return shown.ranked(with_falling_scores(ranking[: asked.limit]))._replace(nearest=())
 
 
-def _gone(vault: Vault, index: Index, asked: RecallQuery) -> tuple[Fact, ...]:
+def _is_replaced(one: RecallHit) -> bool:
+    return isinstance(one.hit, FactHit) and one.hit.fact.status == SUPERSEDED
+
+
+def gone_facts(vault: Vault, index: Index, asked: RecallQuery) -> tuple[Fact, ...]:
     """Return the replaced and withdrawn facts that answer, without those whose origin was revoked."""
     found = (one.fact for one in _replaced_too(vault, index, asked) if one.share)
     return tuple(fact for fact in found if not fact.is_current and not is_revoked(fact))
@@ -337,7 +374,16 @@ def _replaced_too(vault: Vault, index: Index, asked: RecallQuery) -> tuple[FactH
     return recall_in(vault, index, asked._replace(wanted=wanted, where=(FACTS,), least=LEAST_SCORE)).found
 
 
-def _successors(index: Index, facts: Sequence[Fact]) -> dict[str, str]:
+def gone_words(gone: Sequence[Fact], successors: Mapping[str, str]) -> str:
+    """Return what a replaced or withdrawn fact said of a question, in one line, with why and what holds instead."""
+    first, now = gone[0], successors.get(gone[0].id)
+    became = ", ".join([f"replaced by: {now}" if now else first.status, *because(first)])
+    more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+    return f"{first.id}  {first.fact} ({became}){more}"
+
+
+def successors_of(index: Index, facts: Sequence[Fact]) -> dict[str, str]:
+    """Return what holds now in place of the replaced ones among some facts, by id."""
     replaced = [fact for fact in facts if fact.superseded_by]
     if not replaced:
         return {}
@@ -361,6 +407,19 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, answer_score: float)
         if one.hit.score >= max(asked.least * _part(one), asked.near * best.hit.score * _near_part(one))
         or (one.hit.share >= best.hit.share and not one.hit.only_named)
     ]
+
+
+def _of_topics(every: Sequence[RecallHit], strong: Sequence[RecallHit], question: str) -> list[RecallHit]:
+    """Return for each part of a question of several the best hit that has most of its words, unless a strong one has as
+    many."""
+    found: list[RecallHit] = []
+    for words in topics(question):
+        forms = [form for word in words for form in forms_of(word)]
+        having = [(one, len(set(forms) & set(search_words(one.text)))) for one in every if one.hit.tells]
+        most = max((count for _, count in having), default=0)
+        best = [one for one, count in having if most and count == most]
+        found += best[:1] if not any(one in strong or one in found for one in best) else []
+    return found
 
 
 def _is_known_of(one: RecallHit, names: Collection[str]) -> bool:

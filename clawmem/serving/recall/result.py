@@ -77,6 +77,12 @@ class RecallHit(NamedTuple):
     event: Event | None = None
     speaker: str | None = None
 
+    @property
+    def text(self) -> str:
+        """The statement, the message or the line."""
+        hit = self.hit
+        return hit.fact.fact if isinstance(hit, FactHit) else hit.event.text if isinstance(hit, EventHit) else hit.text
+
 
 class ChannelReport(NamedTuple):
     """What one channel did: whether it ran, its number of hits, and why it did not run.

@@ -353,7 +353,10 @@ def test_what_held_before_is_told_with_its_dates_and_what_holds_now(clawmem: Cal
     gone = clawmem("recall", "Leeds")
     assert gone.out == ""
     assert f"No longer: {first}  Priya lives in Leeds. (replaced by: Priya lives in Manchester.)" in gone.err
-    assert f"No longer: {wrong}  The buoy is at pier 4. (retracted)" in clawmem("recall", "buoy pier").err
+    assert (
+        f"No longer: {wrong}  The buoy is at pier 4. (retracted, because it was the wrong buoy)"
+        in clawmem("recall", "buoy pier").err
+    )
 
 
 def test_a_reason_is_searched_and_told_with_its_fact(clawmem: Callable[..., Any]) -> None:
