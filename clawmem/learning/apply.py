@@ -17,6 +17,7 @@ from clawmem.learning.by_model.answers import (
     answer_in,
     checked_reading,
     parse_answer,
+    usable_line,
 )
 from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.by_model.known import Surroundings
@@ -39,7 +40,7 @@ from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.event import Event, parse_events
+from clawmem.model.records.event import Event, event_of_line, parse_events
 from clawmem.vault.state.reading_state import (
     MOST_APPLIED,
     EventProgress,
@@ -151,6 +152,7 @@ def apply_reading(vault: Vault, caller: Caller, given: Mapping[str, Any], digest
     forget = {event_of_label(one): tuple(meant.get(one, ())) for one in answer.get("forget", ())}
     extraction = _extraction(vault, reader, read, done, state)._replace(
         forget=forget,
+        lines=_lines(answer, task, caller),
         rejected=tuple(refused_candidate(one, task) for one in final),
         telemetry=None if again else run,
         dropped=dropped,
@@ -205,7 +207,8 @@ def _by_ids(answer: Mapping[str, Any], given: GivenTask) -> dict[str, Any]:
         ]
         for key, ids in answer.get("meant", {}).items()
     }
-    return {**answer, **marks, "facts": facts, "meant": meant}
+    lines = {labels.get(key.removeprefix("e"), key): text for key, text in answer.get("lines", {}).items()}
+    return {**answer, **marks, "facts": facts, "meant": meant, "lines": lines}
 
 
 def _fact_by_ids(fact: Any, labels: Mapping[str, str], known: Mapping[str, str]) -> Any:
@@ -227,6 +230,18 @@ def _is_worth_asking(one: DroppedFact, pieces: Sequence[EventPiece], affirmed: C
     return one.number is not None and one.number not in affirmed and not pieces[one.number].orders
 
 
+def _lines(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> tuple[Event, ...]:
+    """Return the lines of an answer that tell messages alone, as events of the days of the messages."""
+    texts = answer.get("lines", {})
+    found = []
+    for number, piece in enumerate(task.shown):
+        given = texts.get(piece_label(piece), "") if piece_label(piece) not in answer.get("forget", ()) else ""
+        line = usable_line(given, task, number)
+        if line is not None:
+            found.append(event_of_line(piece.event, line, caller.agent))
+    return tuple(found)
+
+
 def _forget_what_was_read(vault: Vault) -> int:
     """Remove the progress of events that the cursor has passed. Return the number of events that still wait."""
     state = read_reading_state(vault)
@@ -238,7 +253,7 @@ def _forget_what_was_read(vault: Vault) -> int:
 def _labels(answer: Mapping[str, Any]) -> list[str]:
     """Return the labels of events that an answer names, each once."""
     given = [one.get("event") for one in answer["facts"] if isinstance(one, Mapping)]
-    marked = (one for key in ("read", "more", "forget") for one in answer.get(key, ()))
+    marked = (one for key in ("read", "more", "forget", "lines") for one in answer.get(key, ()))
     labels = [one for one in (*given, *marked) if isinstance(one, str)]
     return list(dict.fromkeys(label.strip() for label in labels))
 

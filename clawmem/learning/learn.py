@@ -10,7 +10,7 @@ from typing import NamedTuple
 from clawmem.errors import Unreadable
 from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.by_model.extraction import BY_RULES, Extraction, ledger_paths
-from clawmem.learning.by_model.telemetry import add_event
+from clawmem.learning.by_model.telemetry import add_event, with_lines
 from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.candidate import KEPT, NOTED, REFUSED, LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
@@ -154,6 +154,7 @@ def learn_from(
             change = _change(state, learning.candidates, len(events), after)
             written = {path: data for one in state.hidden for path, data in one.writes.items()}
             recorded = add_event(change, read.telemetry, lambda path: written.get(path) or work.read(path))
+            recorded = with_lines(recorded, read.lines, lambda path: written.get(path) or work.read(path))
             commit = work.commit([*state.hidden, recorded])[-1]
             _keep_progress(vault, read, dry_run)
             unrecorded = {record_access(vault, moment, [fact_id]) for fact_id, moment in learning.mentioned} - {None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from clawmem.errors import Unreadable
@@ -12,14 +12,15 @@ from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.seals import event_seal, note_seal
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.labels import UNREVIEWED
+from clawmem.model.history.redaction import MARK
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
-from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, parse_events
+from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, line_of, parse_events
 from clawmem.model.records.layout import WIKI, agent_of
 from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import is_question
-from clawmem.model.search.passage import SPREAD, search_texts
+from clawmem.model.search.passage import LINE, SPREAD, search_texts
 
 _EVENT = (
     "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, line, seal)"
@@ -27,6 +28,7 @@ _EVENT = (
 )
 _NOTE = "INSERT INTO note (n, path, place, day, owner, text, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _BATCH = 1000
+_LINES = ""  # the sitting of lines that tell a message; their place is the row of the message, or -1
 _SITTING = "INSERT INTO sitting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET turns = excluded.turns"
 
 
@@ -58,10 +60,12 @@ def _known_size(index: Index, day: str, content: bytes) -> int | None:
 
 
 def _delete_day(index: Index, day: str) -> None:
-    rows = index.database.execute("SELECT n, line FROM event WHERE day = ?", (day,)).fetchall()
+    rows = index.database.execute("SELECT n, line, place FROM event WHERE day = ?", (day,)).fetchall()
     if rows:
         index.passage_engine.remove(
-            document for n, line in rows for document in _event_documents(n, event_from_record(json.loads(line)))
+            document
+            for n, line, place in rows
+            for document in _event_documents(n, event_from_record(json.loads(line)), place)
         )
         gone = "DELETE FROM sitting WHERE name IN (SELECT DISTINCT sitting FROM event WHERE day = ?)"
         index.database.execute(gone, (day,))
@@ -89,17 +93,44 @@ def _add_batch(index: Index, day: str, events: Sequence[Event]) -> None:
     last = index.database.execute("SELECT coalesce(max(n), 0) FROM event").fetchone()[0]
     turns: dict[str, int] = {}
     rows, documents = [], []
-    for event in events:
+    messages = {event.id: event for event in events if line_of(event) is None}
+    numbers = dict(zip(messages, range(last + 1, last + 1 + len(messages)), strict=True))
+    told: set[int] = set()
+    for event in (*messages.values(), *(event for event in events if event.id not in messages)):
         last += 1
+        target = line_of(event)
+        if target is not None:
+            place = _told_message(index, day, target, messages, numbers)
+            place = -1 if place in told else place
+            told.add(place)
+            rows.append(_event_row(last, day, _LINES, place, event))
+            documents += _event_documents(last, event, place)
+            continue
         sitting = f"{day} {event.session}" if event.session else day
         if sitting not in turns:
             turns[sitting] = _turns_of(index, sitting)
         rows.append(_event_row(last, day, sitting, turns[sitting], event))
         turns[sitting] += 1
-        documents += _event_documents(last, event)
+        documents += _event_documents(last, event, 0)
     index.passage_engine.add(documents)
     index.database.executemany(_EVENT, rows)
     index.database.executemany(_SITTING, turns.items())
+
+
+def _told_message(
+    index: Index, day: str, target: str, messages: Mapping[str, Event], numbers: Mapping[str, int]
+) -> int:
+    """Return the row of the message that a line tells, or -1 if it has a line already, or is hidden in any part."""
+    message, n = messages.get(target), numbers.get(target, -1)
+    if message is None:
+        query = "SELECT n, line FROM event WHERE id = ? AND day = ?"
+        row = index.database.execute(query, (target, day)).fetchone()
+        if row is None:
+            return -1
+        n, message = row[0], event_from_record(json.loads(row[1]))
+    taken = index.database.execute("SELECT 1 FROM event WHERE sitting = ? AND place = ?", (_LINES, n)).fetchone()
+    hidden = message.recalled or MARK in message.text or "withheld" in (message.metadata or {})
+    return -1 if taken or hidden else n
 
 
 def _turns_of(index: Index, sitting: str) -> int:
@@ -114,7 +145,9 @@ def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tupl
     return (*values, event_seal(n, event.id, day, line))
 
 
-def _event_documents(n: int, event: Event) -> list[Document]:
+def _event_documents(n: int, event: Event, place: int) -> list[Document]:
+    if line_of(event) is not None:
+        return [Document(place * SPREAD + LINE, event.text)] if place >= 0 else []
     if event.recalled:
         return []  # recalled text would only find itself
     texts = search_texts(event.text, event.speaker, event.timestamp)

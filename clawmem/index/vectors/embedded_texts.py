@@ -54,6 +54,12 @@ def event_texts(index: Index) -> Iterator[EmbeddedText]:
                 continue
             words = f"{record['speaker']}: {piece}" if record.get("speaker") else piece
             yield EmbeddedText(f"{day} {event_id}", words, key_of(words))
+    lines = "SELECT event.id, event.day, told.line FROM event AS told INDEXED BY event_sitting"
+    for event_id, day, line in index.database.execute(
+        f"{lines} JOIN event ON event.n = told.place WHERE told.sitting = ''"
+    ):
+        text = json.loads(line)["text"]
+        yield EmbeddedText(f"{day} {event_id}", text, key_of(text))
 
 
 def _is_data(piece: str) -> bool:

@@ -28,7 +28,9 @@ from clawmem.model.language.text import check_statement, normal, one_line
 from clawmem.model.proposals.para import OF_PROJECTS, project_of_event
 from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, title_of
+from clawmem.model.records.event import LONGEST_LINE
 from clawmem.model.safety.injection.find import find_injection
+from clawmem.model.safety.secrets.find import find_secret
 
 _OF_ASSISTANTS = frozenset(("commitment", "recommendation", "action", "decision"))
 _TRUST = {"user": "user", "assistant": "agent", AGENT: "agent", "tool": "tool"}
@@ -227,7 +229,21 @@ def checked_reading(answer: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidInput(f"The key '{key}' of the answer is not a list of messages.", hint)
         if key in found:
             found[key] = [str(one).strip() for one in rows]
+    lines = found.get("lines", {})
+    if not isinstance(lines, Mapping) or not all(isinstance(one, str) for one in lines.values()):
+        raise InvalidInput("The key 'lines' of the answer is not an object of texts.", hint)
+    found["lines"] = {str(key).strip(): one for key, one in lines.items()}
     return {**found, "facts": [full_keys(one) for one in found["facts"]]}
+
+
+def usable_line(text: str, task: ReadingTask, number: int) -> str | None:
+    """Return the line that tells a message alone, or None if it says what nobody said, reads as an order or has a
+    credential."""
+    line = one_line(text)
+    piece = task.shown[number]
+    known = heard(task.texts(number), task.names, _said(piece), f"{line} {piece.text}")
+    refused = not line or len(line) > LONGEST_LINE or piece.orders or unsaid(line, known) is not None
+    return None if refused or find_injection(line) is not None or find_secret(line) is not None else line
 
 
 def full_keys(given: Any) -> Any:

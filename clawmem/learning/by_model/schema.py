@@ -27,7 +27,8 @@ _FACT: Mapping[str, Any] = {
     },
 }
 _FORGET = {"type": ["object", "array"], "additionalProperties": {"type": "array", "items": {"type": "string"}}}
-_OTHER = {"task": {"type": "string"}, "more": _NUMBERS, "forget": _FORGET}
+_LINES = {"type": "object", "additionalProperties": {"type": "string"}}
+_OTHER = {"task": {"type": "string"}, "more": _NUMBERS, "forget": _FORGET, "lines": _LINES}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "required": ["facts"],

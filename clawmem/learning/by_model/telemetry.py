@@ -126,6 +126,19 @@ def add_event(change: Change, event: Event | None, read: Read) -> Change:
     return change._replace(writes={**change.writes, **writes})
 
 
+def with_lines(change: Change, lines: Sequence[Event], read: Read) -> Change:
+    """Return the change with the lines that tell messages alone in the ledgers of their days; a line that is there
+    already is not written again."""
+
+    def now(path: str) -> bytes | None:
+        return change.writes.get(path) or read(path)
+
+    for line in lines:
+        if line.id.encode() not in (now(ledger_path(day_of(line.timestamp))) or b""):
+            change = add_event(change, line, now)
+    return change
+
+
 def _is_fully_learned(known: Sequence[Event], reached: DayProgress | None) -> bool:
     if not known:
         return True

@@ -26,12 +26,12 @@ from clawmem.model.history.redaction import (
     secrets_in,
     with_record,
 )
-from clawmem.model.language.dates import stamp
+from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import items_path
-from clawmem.model.records.event import Event, event_to_line, ledger_path, parse_events
+from clawmem.model.records.event import Event, event_to_line, ledger_path, line_of, parse_events
 from clawmem.model.safety.leftovers import contains_text
 from clawmem.model.safety.written_forms import Needle, compile_needles, contains
 from clawmem.vault.commit.fast_import import import_stream
@@ -123,7 +123,9 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
         event = find_event(vault, index, what.event)
         if event is None:
             raise NotFound(f"There is no event '{what.event}'.", "`clawmem show ID` shows the event of a fact.")
-        found = secrets_in([event.text])
+        day = ledger_path(day_of(event.timestamp))
+        lines = [one.text for one in parse_events(vault.read(day) or b"", day) if line_of(one) == event.id]
+        found = secrets_in([event.text, *lines])
     elif what.fact is not None:
         fact = find_fact(index, what.fact).fact
         if fact.status != RETRACTED and (origin := origin_of(fact)) is not None:

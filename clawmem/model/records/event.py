@@ -45,7 +45,28 @@ _THE_USER = frozenset("user human me myself i".split())
 SILENT_KINDS = ("tool_call", "app")
 MODEL_RUN = "model_run"
 """The key of an event's metadata that holds the record of a model run; only clawmem's own events have it."""
+LINE_OF = "line_of"
+"""The key of an event's metadata with the id of the message that its text tells in one line that stands alone."""
+LONGEST_LINE = 300
 _OF_TOOLS = ("tool_call", "tool_result", "attachment")
+
+
+def event_of_line(message: Event, line: str, agent: str | None) -> Event:
+    """Return the event that keeps the line which tells a message alone: it is derived, found for the message and never
+    shown, and nothing is learned from it."""
+    from hashlib import sha256  # few events are written
+
+    name = sha256(f"{message.id}\x1f{line}".encode()).hexdigest()[:16]
+    about = {LINE_OF: message.id, "derived": True}
+    return Event(
+        f"evt_{name}", message.timestamp, "system", line, agent=agent, kind="line", recalled=True, metadata=about
+    )
+
+
+def line_of(event: Event) -> str | None:
+    """Return the id of the message that an event tells in one line that stands alone, or None."""
+    target = (event.metadata or {}).get(LINE_OF) if event.recalled else None
+    return target if isinstance(target, str) else None
 
 
 def trust_limit(event: Event) -> str | None:

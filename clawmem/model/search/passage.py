@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 PIECE = 800
-# The pieces of one text have consecutive row numbers; the last one takes the rest of a very long text.
+# The pieces of one text have consecutive row numbers; the last one takes the rest of a very long text. After them comes
+# the line that tells a message alone.
 SPREAD = 256
+LINE = SPREAD - 1
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
 def pieces(text: str) -> list[str]:
-    """Return the text in pieces of about 800 characters, split between words; at least one, at most `SPREAD`."""
+    """Return the text in pieces of about 800 characters, split between words; at least one, at most `LINE`."""
     found: list[str] = []
     rest = text
-    while len(rest) > PIECE and len(found) < SPREAD - 1:
+    while len(rest) > PIECE and len(found) < LINE - 1:
         end = rest.rfind(" ", PIECE // 2, PIECE)
         end = PIECE if end < 0 else end
         found.append(rest[:end])

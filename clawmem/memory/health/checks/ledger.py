@@ -14,7 +14,7 @@ from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.language.dates import day_of, moment_of
 from clawmem.model.records.bounds import LEDGER_LINE_BYTES
-from clawmem.model.records.event import EVENT_ROLES, Event, event_from_record
+from clawmem.model.records.event import EVENT_ROLES, Event, event_from_record, line_of
 from clawmem.model.records.strict_json import read_json
 
 
@@ -63,6 +63,8 @@ def read_ledger(path: str, data: bytes, take: Callable[[int, Event], None]) -> L
             continue
         take(number, event)
         problems += _event_problems(path, number, event, day)
+        if line_of(event) is not None:
+            continue  # it has the time of its message
         if event.timestamp < latest and not late:
             late = True
             message = f"The event {event.id} comes after later ones; it was ingested late."
