@@ -34,6 +34,11 @@ _NUMBER = struct.Struct("!i")
 _PIPE_BYTES = 1 << 15  # what a pipe takes although nobody reads yet
 # Python or a library may start differently with other variables: such a command gets a Python of its own.
 _KNOWN = {"PATH", "HOME", "LANG", "GIT_CONFIG_GLOBAL", "AGENT", *(row.partition("=")[0] for row in AGENT_SHELLS)}
+# Modules that start no thread. Onnxruntime does: a command that embeds imports it itself.
+_LAZY = (
+    "git", "gzip", "jsonpath", "jsonschema", "numpy", "pgvector.psycopg", "psycopg.conninfo", "psycopg.sql",
+    "psycopg.types.json", "tomllib", "urllib.request",
+)  # fmt: skip
 _START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -231,10 +236,14 @@ def _import_all() -> None:
 
 
 def _prepare() -> None:
-    """Make what each process makes once: it is most of what a small heartbeat takes."""
+    """Import what commands import only where they need it, and make what each process makes once: it is most of what
+    a small heartbeat takes."""
     from clawmem.index.tables.exact_tokens import exact_counter
     from clawmem.learning.rules.language import CODES, language
 
+    for name in _LAZY:
+        with contextlib.suppress(ImportError):  # some are of extras
+            import_module(name)
     exact_counter()
     for code in CODES:
         language(code)
