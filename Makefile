@@ -45,11 +45,10 @@ run-wiki: $(STAMP) ## Write the demo vault's site, and take pictures of it where
 run-hub: $(LINT_STAMP) ## Play two vaults and a hub on a PostgreSQL of its own: promote, review, query, pull, revoke, redact.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON="$(CURDIR)/$(BIN)/python" sh examples/hub.sh
 
-check: $(LINT_STAMP) ## Style, import contracts, lines, and the tests near what changed since main: for a person at work.
+check: $(LINT_STAMP) ## Style, import contracts, and the tests near what changed since main: for a person at work.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/python scripts/line_budgets.py
 	@near=$$($(BIN)/python scripts/near_tests.py) && if [ -n "$$near" ]; then \
 		echo $$near && $(BIN)/python -m pytest -n 2 --dist worksteal $$near; \
 	else echo "no test is near what changed"; fi
