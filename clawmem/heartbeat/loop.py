@@ -1,16 +1,19 @@
-"""The heartbeat loop: it runs each step that is due once. A step that fails does not stop the others."""
+"""The heartbeat loop: it runs each step that is due once. A step that fails does not stop the others.
+
+How far a heartbeat is, by the seconds that each step took the last time on this machine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
-from clawmem.heartbeat.nights import nights_due
+from clawmem.heartbeat.reports import nights_due
 from clawmem.heartbeat.step import Report, Step, StepContext
-from clawmem.heartbeat.step_timer import StepTimer
 from clawmem.heartbeat.steps import all_steps
 from clawmem.index.vectors.embed import needs_embedding
 from clawmem.learning.reconciling.candidate import KEPT
@@ -20,7 +23,7 @@ from clawmem.memory.pages.token_counts import count_tokens
 from clawmem.memory.permission import check_not_read_only
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.week import week_began
-from clawmem.model.progress import OnProgress
+from clawmem.model.progress import SECONDS, OnProgress, Progress, amount_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.commit.transaction import transaction
@@ -251,3 +254,62 @@ def _next_state(run: StepContext, done: HeartbeatResult, start: str | None, comp
     if failed or not complete or between is None or not between <= set(done.commits):
         return last._replace(promoted=promoted)
     return HeartbeatState(head, __version__, stamp(run.caller.now)[:10], _week(vault, run.caller), promoted)
+
+
+_LEAST_SHARE = 0.02
+
+
+class StepTimer:
+    """Times the steps of a heartbeat, and reports the seconds that are over and those that are expected.
+
+    What is expected is the last duration of each step that is still to come, and for the step that runs: what its act
+    has left at its own rate, once that is measurable, else the rest of its last duration. Without any last durations
+    nothing is expected. `seconds` are the durations of this run; a step that is not due takes none."""
+
+    def __init__(
+        self,
+        expected: Mapping[str, float],
+        names: Sequence[str],
+        report: OnProgress | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        self._expected = expected
+        self._to_come = list(names)
+        self._report = report
+        self._clock = clock
+        self._begun = self._step_began = clock()
+        self._name = ""
+
+    def begin(self, name: str) -> OnProgress | None:
+        """Go on to a step, and return what its act may report to."""
+        self._to_come.remove(name)
+        self._name = name
+        return self._within if self._report else None
+
+    @contextmanager
+    def timing(self) -> Iterator[None]:
+        """Time the step, and report that it runs."""
+        self._step_began = self._clock()
+        self._within(Progress(""))
+        try:
+            yield
+        finally:
+            self.seconds[self._name] = self._clock() - self._step_began
+
+    def _within(self, progress: Progress) -> None:
+        """Report what an act reported of itself as a part of the whole."""
+        if self._report is None:
+            return
+        now = self._clock()
+        left = self._left(progress, now - self._step_began)
+        left += sum(self._expected.get(name, 0.0) for name in self._to_come)
+        total = now - self._begun + left if self._expected else None
+        words = ", ".join(filter(None, (self._name, amount_of(progress))))
+        self._report(Progress("heartbeat", now - self._begun, total, SECONDS, words))
+
+    def _left(self, progress: Progress, passed: float) -> float:
+        share = progress.done / progress.total if progress.total else 0.0
+        if share > _LEAST_SHARE:
+            return passed * max(0.0, 1 - share) / share
+        return max(0.0, self._expected.get(self._name, 0.0) - passed)

@@ -1,16 +1,21 @@
-"""The reports of the heartbeat steps, as JSON and as lines."""
+"""The reports of the heartbeat steps, as JSON and as lines.
+
+Promotion at night: one run for each day that is due.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from clawmem.heartbeat.nights import PromotedNights
+from clawmem.errors import ClawmemError
 from clawmem.heartbeat.queue import QueueRun
-from clawmem.heartbeat.step import Report, Reporter
+from clawmem.heartbeat.step import Report, Reporter, StepContext
 from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.promotion.adapt import AdaptResult
+from clawmem.learning.promotion.promote import PromoteResult, joined_results, promote
 from clawmem.learning.promotion.tacit import TacitResult
 from clawmem.learning.relate import RelateResult, format_triple
 from clawmem.learning.report import (
@@ -36,6 +41,7 @@ from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import in_doubt
+from clawmem.model.lifecycle.week import days_after, night_of
 from clawmem.model.records.model_run import cost_line
 from clawmem.model.wiki.curation import sentence
 from clawmem.vault.state.upkeep import UpkeepResult
@@ -267,3 +273,38 @@ UPKEEP = Reporter({"repacked": bool}, _upkeep)
 EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)
 WIKI = Reporter({"wiki": int}, _wiki)
 CURATE = Reporter({"wiki_report": (str, None), "wiki_proposals": [str]}, _curate)
+
+
+MAX_NIGHTS = 7
+"""The most nights that one heartbeat catches up on after the machine was off."""
+
+
+class PromotedNights(NamedTuple):
+    """The promotion result for each night that was due, with what a reader judged, and the nights that failed."""
+
+    nights: tuple[PromoteResult, ...]
+    failed: tuple[tuple[str | None, ClawmemError], ...]
+    commits: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def nights_due(run: StepContext) -> Sequence[str]:
+    """Return the days that are ready for promotion and not yet promoted, as ISO dates, oldest first."""
+    hour = run.vault.settings.whole("promotion.hour")
+    return days_after(run.last.promoted, night_of(run.caller.now, hour), MAX_NIGHTS)
+
+
+def promote_nights(run: StepContext, judged: Sequence[PromoteResult]) -> PromotedNights:
+    """Promote each day that is due by the rules, after what a reader has `judged`."""
+    done: list[PromoteResult] = []
+    failed: list[tuple[str | None, ClawmemError]] = []
+    days = nights_due(run)
+    for day in sorted({*days, *(one.on for one in judged)}):
+        results = [one for one in judged if one.on == day]
+        try:
+            results += [promote(run.vault, run.caller, day, run.dry_run)] if day in days else []
+        except ClawmemError as problem:
+            failed.append((None, problem))
+        done += [joined_results(results)] if results else []
+    commits = tuple(night.commit for night in done if night.commit)
+    return PromotedNights(tuple(done), tuple(failed), commits, tuple(one for night in done for one in night.notices))

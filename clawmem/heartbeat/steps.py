@@ -10,8 +10,8 @@ from clawmem import __version__
 from clawmem.errors import ClawmemError, ModelFailed
 from clawmem.extension import extensions, named
 from clawmem.heartbeat import reports
-from clawmem.heartbeat.nights import nights_due, promote_nights
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, condensation, digestion, narration, promotion
+from clawmem.heartbeat.reports import nights_due, promote_nights
 from clawmem.heartbeat.step import Due, Step, StepContext
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.learning.by_model.extraction import BY_RULES
@@ -22,7 +22,7 @@ from clawmem.learning.promotion.tacit import propose_tacit
 from clawmem.learning.relate import RelateResult, relate
 from clawmem.learning.synthesize import synthesize
 from clawmem.learning.unread import propose_unread
-from clawmem.memory.entities.user_entity import name_user_entity
+from clawmem.memory.entities.entities import name_user_entity
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.decay import archive_decayed
 from clawmem.memory.facts.future_values import apply_future_values

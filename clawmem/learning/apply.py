@@ -1,4 +1,7 @@
-"""Apply the calling agent's answer to a task: check it, learn from it, and ask once more about doubtful facts."""
+"""Apply the calling agent's answer to a task: check it, learn from it, and ask once more about doubtful facts.
+
+Dropped facts of an answer as candidates, so that reports show them with the reason.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +24,22 @@ from clawmem.learning.by_model.answers import (
 )
 from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.by_model.known import Surroundings
-from clawmem.learning.by_model.pieces import EventPiece, event_of_label, is_readable, piece_label
-from clawmem.learning.by_model.rejections import refused_candidate
 from clawmem.learning.by_model.task import (
     DoubtfulFact,
+    EventPiece,
     KnownFact,
     ReadingTask,
     asked_again,
+    event_of_label,
     follow_up_key,
     follow_up_text,
+    is_readable,
+    piece_label,
 )
 from clawmem.learning.by_model.telemetry import reading_event
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import after_cursor, pieces_to_read, waiting_count
-from clawmem.learning.reconciling.candidate import LearningCandidate
+from clawmem.learning.reconciling.candidate import REFUSED, LearningCandidate
 from clawmem.llm.budget import Spent
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
@@ -393,3 +398,13 @@ def refused_notice(refused: Mapping[str, str]) -> str:
     """Return a sentence about the events of an answer that were refused."""
     shown = "; ".join(f"{label}: {why}" for label, why in list(refused.items())[:_SHOWN])
     return f"{counted(len(refused), 'event')} of the answer could not be answered: {shown}."
+
+
+GATE = "grounding"
+
+
+def refused_candidate(one: DroppedFact, task: ReadingTask) -> LearningCandidate:
+    """Return a dropped fact as a refused candidate with its reason."""
+    event = task.shown[one.number].event.id if one.number is not None else ""
+    proposition = Proposition(one.statement or "(no statement)", event, (0, 0), one.quote)
+    return LearningCandidate(proposition, REFUSED, GATE, f"{one.says[:1].upper()}{one.says[1:]}.")

@@ -12,8 +12,15 @@ from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.by_model.extraction import ledger_paths
 from clawmem.learning.by_model.known import Surroundings
-from clawmem.learning.by_model.pieces import EventPiece, has_words, is_readable, piece_label, split_events
-from clawmem.learning.by_model.task import ReadingTask, task_text
+from clawmem.learning.by_model.task import (
+    EventPiece,
+    ReadingTask,
+    has_words,
+    is_readable,
+    piece_label,
+    split_events,
+    task_text,
+)
 from clawmem.learning.reconciling.namesakes import conversation_of, people_of, session_of
 from clawmem.model.harness import HARNESSES
 from clawmem.model.language.dates import stamp

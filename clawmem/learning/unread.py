@@ -14,7 +14,7 @@ from typing import NamedTuple
 from clawmem.index.search.lookup import facts_about, facts_from_event
 from clawmem.learning.attribution.speaker import said_by_user
 from clawmem.learning.by_model.known import Surroundings
-from clawmem.learning.by_model.pieces import is_readable
+from clawmem.learning.by_model.task import is_readable
 from clawmem.learning.pending import after_cursor
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.namesakes import people_of, session_of

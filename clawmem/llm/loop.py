@@ -1,8 +1,15 @@
-"""The validation loop: ask, check the answer, report what is wrong, and ask again, within limits."""
+"""The validation loop: ask, check the answer, report what is wrong, and ask again, within limits.
+
+Find the JSON in what a model wrote: after its reasoning, in a code fence, or between sentences.
+
+Sentences of a model that cite what they rest on. One that cites nothing it was shown is dropped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -10,10 +17,10 @@ from clawmem.errors import BudgetSpent, ModelFailed, NotPermitted
 from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Meter, Model, Purse
 from clawmem.llm.client import Message, ModelTimeout, ModelUnreachable, Reply, RequestRejected, call
-from clawmem.llm.json_text import json_documents, without_reasoning
 from clawmem.llm.prompts import prompt
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import counted, one_line
 from clawmem.model.pages.tokens import token_bound
+from clawmem.model.safety.secrets.find import find_secret
 
 _LONGEST_ECHO = 2000
 _LONGEST_PROBLEM = 300
@@ -192,3 +199,158 @@ def _correction(reply: Reply, problem: str) -> list[Message]:
 def _clipped(text: str, most: int) -> str:
     line = one_line(text)
     return line if len(line) <= most else line[:most].rstrip() + "…"
+
+
+_TAGS = "think|thinking|thought|reasoning|reflection|seed:think"
+_END_OF_REASONING = re.compile(rf"</(?:{_TAGS})>", re.IGNORECASE)
+_START_OF_REASONING = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
+# Some models write their reasoning and their answer in channels of one text.
+_ANSWER_CHANNEL, _MESSAGE = "<|channel|>final", "<|message|>"
+_FENCE = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.MULTILINE)
+# What follows a document that cannot be read is often not JSON at all.
+_MOST_DOCUMENTS, _MOST_TRIES = 20, 200
+_DECODER = json.JSONDecoder()
+
+
+def without_reasoning(text: str) -> str:
+    """Return what a model wrote after its reasoning; nothing if the reasoning has no end. Some servers leave out the
+    tag at its start. A text that starts as JSON is returned as it is, because a tag in it is part of a string."""
+    bare = text.strip()
+    if bare.startswith(("{", "[")):
+        return bare
+    bare = bare.rpartition(_ANSWER_CHANNEL)[2]
+    ends = [one.end() for one in _END_OF_REASONING.finditer(bare)]
+    if not ends:
+        return "" if _START_OF_REASONING.match(bare) else bare.rpartition(_MESSAGE)[2].strip()
+    rest = bare[ends[-1] :]
+    return (rest if "{" in rest else bare).strip()
+
+
+def json_documents(text: str, whole: bool = False) -> list[Any]:
+    """Return the JSON documents in a text, in their order: the text itself if it is one, else those in code fences,
+    else objects between other words. With `whole`, as for an answer that was cut, no part of the text counts: a part
+    of a cut answer can look complete.
+    """
+    if (value := _read(text)) is not _NOTHING:
+        return [value]
+    fenced = [value for block in _FENCE.findall(text)[:_MOST_DOCUMENTS] if (value := _read(block)) is not _NOTHING]
+    return fenced or ([] if whole else _objects_between(text))
+
+
+_NOTHING = object()
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NOTHING
+
+
+def _object_at(text: str, start: int) -> tuple[Any, int] | None:
+    try:
+        return _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _objects_between(text: str) -> list[Any]:
+    found: list[Any] = []
+    start, tries = text.find("{"), 0
+    while start >= 0 and len(found) < _MOST_DOCUMENTS and tries < _MOST_TRIES:
+        tries += 1
+        read = _object_at(text, start)
+        if read is not None:
+            found.append(read[0])
+        start = text.find("{", read[1] if read else start + 1)
+    return found
+
+
+MOST_SENTENCES = 12
+_LONGEST = 400
+
+
+class CitedSentence(NamedTuple):
+    """A sentence, the part of the answer that it is in, and the ids of the lines that it rests on."""
+
+    part: str
+    text: str
+    cites: tuple[str, ...]
+
+
+class GroundedText(NamedTuple):
+    """The sentences of an answer, the ids in it that were not shown, and how many sentences were dropped."""
+
+    sentences: tuple[CitedSentence, ...] = ()
+    unknown: tuple[str, ...] = ()
+    dropped: int = 0
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return what was dropped, in words."""
+        found = [f"dropped from the answer of the model, because nothing shown has it: {', '.join(self.unknown[:5])}"]
+        gone = f"{counted(self.dropped, 'sentence')} of the model cited nothing that it was shown, or could not be kept"
+        return (*(found if self.unknown else ()), *([gone] if self.dropped else ()))
+
+
+def answer_schema(parts: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON Schema of an answer with these parts, each a list of sentences with the ids that they cite."""
+    sentence = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["text", "facts"],
+        "properties": {"text": {"type": "string"}, "facts": {"type": "array", "items": {"type": "string"}}},
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(parts),
+        "properties": {part: {"type": "array", "items": sentence} for part in parts},
+    }
+
+
+def ask_grounded(
+    model: Model,
+    account: Account,
+    task: str,
+    parts: Sequence[str],
+    heading: str,
+    shown: Mapping[str, Mapping[str, Any]],
+) -> GroundedText:
+    """Ask a model for sentences about some records, by id. `task` is the name of the prompt.
+
+    Raise ModelFailed if it gives no usable answer, and what `ask` raises.
+    """
+    messages = [
+        {"role": "system", "content": prompt(task)}, {"role": "user", "content": data_lines(heading, shown)}
+    ]  # fmt: skip
+    answer = ask(model, account, messages, answer_schema(parts))
+    if answer.value is None:
+        raise ModelFailed(f"The model {model.name} gave no usable answer. {answer.problem}")
+    return grounded(answer.value, parts, shown)
+
+
+def data_lines(heading: str, shown: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return records as data, by id, one a line."""
+    lines = [_data({"id": key, **{name: one for name, one in record.items() if one}}) for key, record in shown.items()]
+    return "\n".join([heading, "<lines>", *lines, "</lines>", "JSON only."])
+
+
+def grounded(answer: Mapping[str, Any], parts: Sequence[str], shown: Iterable[str]) -> GroundedText:
+    """Return the sentences of an answer that cite something shown. Other ids and other sentences are dropped."""
+    known, sentences, unknown, dropped = frozenset(shown), list[CitedSentence](), dict[str, None](), 0
+    for part in parts:
+        for given in answer[part]:
+            cites = tuple(one for one in dict.fromkeys(map(str.strip, given["facts"])) if one in known)
+            unknown.update(dict.fromkeys(one_line(one)[:40] for one in given["facts"] if one.strip() not in known))
+            text = one_line(given["text"])[:_LONGEST].rstrip()
+            if cites and text.isprintable() and text and not find_secret(text) and len(sentences) < MOST_SENTENCES:
+                sentences.append(CitedSentence(part, text, cites))
+            else:
+                dropped += 1
+    return GroundedText(tuple(sentences), tuple(unknown), dropped)
+
+
+def _data(record: Mapping[str, Any]) -> str:
+    """Return a record as one line of JSON that cannot close the element around it."""
+    return json.dumps(record, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")

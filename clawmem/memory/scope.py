@@ -121,7 +121,7 @@ class WriteScope:
         paths = [path for path, _ in broken_files(self.index) if name_of_path(path) and path.endswith(kind)]
         if not paths:
             return {}
-        from clawmem.vault.edits.last_readable import unreadable_files  # few vaults hold such a file
+        from clawmem.vault.edits.hand_edits import unreadable_files
 
         return unreadable_files(self.vault, paths)
 

@@ -11,7 +11,7 @@ from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
 from clawmem.llm.client import check_model, prices_of
-from clawmem.llm.grounded import CitedSentence, ask_grounded
+from clawmem.llm.loop import CitedSentence, ask_grounded
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.pages.tokens import said_on
 from clawmem.model.proposals.quarantine import quarantine_rule

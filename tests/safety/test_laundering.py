@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.learning.by_model.answers import parse_answer
-from clawmem.learning.by_model.pieces import split_events
-from clawmem.learning.by_model.task import ReadingTask, task_data
+from clawmem.learning.by_model.task import ReadingTask, split_events, task_data
 from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, mcp_answer

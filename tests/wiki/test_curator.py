@@ -8,8 +8,7 @@ import pytest
 
 from clawmem.errors import InvalidInput, NotPermitted, Refused
 from clawmem.heartbeat.loop import due_steps
-from clawmem.memory.entities.entities import create_entity, rename_entity
-from clawmem.memory.entities.joining import merge_entities
+from clawmem.memory.entities.entities import create_entity, merge_entities, rename_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.memory.facts.revoke import RevokeOrigin, revoke

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
-from clawmem.faces.web import paging, record_lists
+from clawmem.faces.web import record_lists
+from clawmem.faces.web import record_lists as paging
 from clawmem.faces.web.render_site import design, render_site
 from clawmem.memory.entities.entities import rename_entity
 from clawmem.memory.facts.revise import link, retract, supersede

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, Refused
 from clawmem.memory.allowed_commands import top_of_checkout
+from clawmem.vault.git.git import resolve_commit, write_snapshot
 from clawmem.vault.git.refs import git_dir_of, read_head
-from clawmem.vault.git.snapshot import resolve_commit, write_snapshot
 from clawmem.vault.vault import Vault
 
 NO_WORK = "none"

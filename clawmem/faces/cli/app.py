@@ -1,11 +1,16 @@
-"""One Typer application made from the table of verbs. It reads every command line that is not a plain call."""
+"""One Typer application made from the table of verbs. It reads every command line that is not a plain call.
+
+A command as Typer takes it: a function whose signature is made from the table of parameters.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any, cast
+from inspect import Parameter as Formal
+from inspect import Signature
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup, TyperOption
@@ -16,7 +21,6 @@ from clawmem.errors import DONE, USAGE
 from clawmem.faces.cli.boundary import failed
 from clawmem.faces.cli.plain import with_usual_word
 from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
-from clawmem.faces.cli.typed import typed
 from clawmem.faces.parts.command import Command, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.faces.verbs.table import ALIASES, EXAMPLES, OTHER_NAMES, all_verbs, help_of, load
@@ -221,3 +225,28 @@ def _unknown_option(problem: Any) -> str:
     known = [flag for one in problem.ctx.command.params for flag in one.opts] if problem.ctx else []
     near = get_close_matches(problem.option_name, known, n=1)
     return f"No such option: {problem.option_name}." + (f" Did you mean {near[0]!r}?" if near else "")
+
+
+def typed(act: Callable[[typer.Context, dict[str, Any]], int], parameters: Sequence[Parameter]) -> Callable[..., int]:
+    """A function with the signature that Typer reads; it calls `act` with the context and the values by name."""
+
+    def call(ctx: typer.Context, **given: Any) -> int:
+        return act(ctx, given)
+
+    context = Formal("ctx", Formal.KEYWORD_ONLY, annotation=typer.Context)
+    call.__signature__ = Signature([context, *map(_formal, parameters)])  # type: ignore[attr-defined]
+    return call
+
+
+def _formal(one: Parameter) -> Formal:
+    kind: Any = list[one.kind] if one.repeated else one.kind  # type: ignore[name-defined]
+    if not one.required and one.default is None:
+        kind = kind | None
+    default = Formal.empty if one.required else one.default
+    return Formal(one.name, Formal.KEYWORD_ONLY, default=default, annotation=Annotated[kind, _info(one)])
+
+
+def _info(one: Parameter) -> Any:
+    if one.flags:
+        return typer.Option(*one.flags, help=one.about, metavar=one.metavar, min=one.least, max=one.most)
+    return typer.Argument(help=one.about, metavar=one.metavar, min=one.least, max=one.most)

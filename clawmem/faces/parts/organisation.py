@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clawmem.index.hub.search import HubFact, HubHit
     from clawmem.index.tables.store import Index
     from clawmem.model.records.caller import Caller
-    from clawmem.serving.context.result import ContextResult
+    from clawmem.serving.context.units import ContextResult
     from clawmem.serving.recall.brief import Brief
     from clawmem.vault.vault import Vault
 

@@ -15,7 +15,7 @@ from clawmem.model.records.event import trust_limit
 if TYPE_CHECKING:
     from clawmem.memory.facts.revise import ReviseResult
     from clawmem.model.records.event import Event
-    from clawmem.serving.context.result import ContextResult
+    from clawmem.serving.context.units import ContextResult
     from clawmem.serving.recall.brief import Brief
 
 OUTCOME = {"added", "noop", "updated", "merged", "retracted", "proposed"}

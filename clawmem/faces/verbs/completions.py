@@ -4,8 +4,76 @@ from __future__ import annotations
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.completion_scripts import FILES, SCRIPTS
 from clawmem.faces.parts.parameters import Parameter
+
+BASH = r"""# Completion of clawmem for bash, made by `clawmem completions bash`.
+# Load it in ~/.bashrc:  source <(clawmem completions bash)
+
+_clawmem() {
+    local line=${COMP_LINE:0:COMP_POINT} word help earlier
+    # bash takes @, = and : for the end of a word: what it counts as earlier must not be repeated.
+    earlier=${line##*[[:space:]]}
+    earlier=${earlier%"$2"}
+    COMPREPLY=()
+    while IFS=$'\t' read -r word help; do
+        if [[ $word == ":files" ]]; then
+            compopt -o default
+        else
+            COMPREPLY+=("${word#"$earlier"}")
+        fi
+    done < <(_CLAWMEM_COMPLETE=line "$1" "$line" 2>/dev/null)
+}
+
+complete -o nosort -F _clawmem clawmem 2>/dev/null || complete -F _clawmem clawmem
+"""
+
+ZSH = r"""#compdef clawmem
+# Completion of clawmem for zsh, made by `clawmem completions zsh`.
+# Put it into a folder of $fpath as _clawmem, or in ~/.zshrc after compinit:  source <(clawmem completions zsh)
+
+_clawmem() {
+    local answer word help
+    local -a offers
+    local line="${(j: :)words[1,CURRENT-1]} $PREFIX"
+    for answer in "${(@f)$(_CLAWMEM_COMPLETE=line ${~words[1]} "$line" 2>/dev/null)}"; do
+        word=${answer%%$'\t'*}
+        help=${answer#*$'\t'}
+        [[ -z $word ]] && continue
+        if [[ $word == ":files" ]]; then
+            _files
+            return
+        fi
+        offers+=("${word//:/\\:}${help:+:$help}")
+    done
+    (( $#offers )) && _describe -V clawmem offers
+}
+
+if [[ $funcstack[1] == _clawmem ]]; then
+    _clawmem "$@"
+else
+    compdef _clawmem clawmem
+fi
+"""
+
+FISH = r"""# Completion of clawmem for fish, made by `clawmem completions fish`.
+# Load it in config.fish:  clawmem completions fish | source
+
+function __clawmem_offers
+    set -l line (commandline -cp | string collect)
+    for answer in (_CLAWMEM_COMPLETE=line clawmem "$line" 2>/dev/null)
+        if string match -q ':files*' -- $answer
+            __fish_complete_path (commandline -ct)
+        else
+            echo $answer
+        end
+    end
+end
+
+complete --command clawmem --no-files --keep-order --arguments '(__clawmem_offers)'
+"""
+
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+FILES = {"bash": "clawmem.bash", "zsh": "_clawmem", "fish": "clawmem.fish"}
 
 
 def completions(call: Call, shell: str) -> Answer:

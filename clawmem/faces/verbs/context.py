@@ -14,7 +14,7 @@ from clawmem.serving.answers import hidden_notices
 from clawmem.serving.context.context import context as act
 
 if TYPE_CHECKING:
-    from clawmem.serving.context.result import ItemReason
+    from clawmem.serving.context.units import ItemReason
 
 
 def context(

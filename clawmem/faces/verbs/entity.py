@@ -10,11 +10,11 @@ from clawmem.memory.entities.entities import (
     archive_entity,
     create_entity,
     list_entities,
+    merge_entities,
     move_entity,
     rename_entity,
     show_entity,
 )
-from clawmem.memory.entities.joining import merge_entities
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.pages.summary import prose
 

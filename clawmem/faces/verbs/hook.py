@@ -179,7 +179,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
             taken_in = _taken_in(read) if read else "handed in after each turn"
         finally:
             if meaning == END and given.session:
-                from clawmem.work.sessions.unattended import end_unattended
+                from clawmem.work.sessions.end import end_unattended
 
                 end_unattended(vault, caller, given.session, known.asked)
         if meaning == END and given.session:

@@ -54,7 +54,7 @@ from clawmem.serving.recall.result import (
 )
 
 if TYPE_CHECKING:
-    from clawmem.serving.context.result import ContextResult
+    from clawmem.serving.context.units import ContextResult
     from clawmem.serving.recall.brief import Brief
 
 ALL = "all"

@@ -13,6 +13,7 @@ from clawmem.index.tables.store import (
     create_in_memory,
     create_store,
     delete_store,
+    duplicate_ids,
     open_store,
     put_back,
 )
@@ -298,8 +299,6 @@ def record_duplicates(index: Index, paths: Iterable[str] | None = None) -> None:
 
     If nothing was recorded so far, only the facts of `paths` are checked, because only these files have changed.
     """
-    from clawmem.index.tables.doubles import duplicate_ids
-
     known = None if index.meta(HAS_DUPLICATES) else paths
     index.set_meta(HAS_DUPLICATES, "1" if duplicate_ids(index, known) else "")
 

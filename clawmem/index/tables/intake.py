@@ -15,8 +15,8 @@ from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.facts.fact import Fact, pointers
+from clawmem.model.facts.labels import searched_reasons
 from clawmem.model.facts.reach import realm_of
-from clawmem.model.facts.reasons import searched_reasons
 from clawmem.model.facts.validity import validity
 from clawmem.model.kinds import ACCESSES, EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
 from clawmem.model.language.text import normal

@@ -2,6 +2,8 @@
 
 `index.sqlite` is a link to the current file. A new index is built beside the old one, and the link is moved in one
 step. A process that has the old file open keeps reading it, and no journal of one file can be applied to another.
+
+Duplicate ids: ids in more than one file of facts, which only merges and copies by other tools cause.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from _thread import get_ident  # hot verbs do not import `threading`
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -17,6 +19,8 @@ from pathlib import Path
 from clawmem.index.tables.keyword import EngineMissing, KeywordEngine, open_engine
 from clawmem.index.tables.schema import SPOKEN_WORDS, TABLES, VERSION
 from clawmem.index.tables.sqlite_store import SqliteStore, connect, roll_back
+from clawmem.model.kinds import ITEMS_FILE, file_kind
+from clawmem.model.records.entity import name_of_path
 from clawmem.model.search.passage import SPREAD
 from clawmem.vault.disk import files_below
 from clawmem.vault.vault import Vault
@@ -306,3 +310,28 @@ def _boot() -> str:
             return file.read().strip()
     except OSError:
         return "unknown"
+
+
+_DUPLICATES = "SELECT id FROM fact GROUP BY id HAVING count(*) > 1"
+_DUPLICATES_OF_ENTITY = (
+    "SELECT id FROM fact AS one WHERE entity = ? AND EXISTS (SELECT 1 FROM fact WHERE id = one.id AND n != one.n)"
+)
+
+
+def duplicate_ids(index: Index, paths: Iterable[str] | None = None) -> dict[str, tuple[str, ...]]:
+    """Return duplicate ids with their entities. With `paths`, only ids in these files are checked."""
+    if paths is None:
+        rows = index.database.execute(_DUPLICATES).fetchall()
+    else:
+        names = {name_of_path(path) for path in paths if file_kind(path) is ITEMS_FILE} - {None}
+        rows = [
+            row
+            for name in sorted(filter(None, names))
+            for row in index.database.execute(_DUPLICATES_OF_ENTITY, (name,))
+        ]
+    return {fact_id: _entities(index, fact_id) for (fact_id,) in rows}
+
+
+def _entities(index: Index, fact_id: str) -> tuple[str, ...]:
+    rows = index.database.execute("SELECT entity FROM fact WHERE id = ? ORDER BY entity", (fact_id,))
+    return tuple(entity for (entity,) in rows)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clawmem.learning.attribution.quotations import Span
-from clawmem.learning.attribution.quoted import unclear_author_signs
+from clawmem.learning.attribution.quoted import Span, unclear_author_signs
 from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.model.facts.trust import EXTERNAL, is_low_trust, least_trust
 from clawmem.model.language.text import normal

@@ -14,9 +14,7 @@ from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
 from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
-from clawmem.learning.by_model.pieces import AGENT, EventPiece
-from clawmem.learning.by_model.schema import ACCEPTED, CATEGORIES, CHANGES, KINDS, SHORT
-from clawmem.learning.by_model.task import ReadingTask
+from clawmem.learning.by_model.task import ACCEPTED, AGENT, CATEGORIES, CHANGES, KINDS, SHORT, EventPiece, ReadingTask
 from clawmem.learning.english.words import SMALL
 from clawmem.learning.reconciling.gate import is_vague
 from clawmem.learning.reconciling.predicates import predicate_name

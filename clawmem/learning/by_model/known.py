@@ -20,8 +20,15 @@ from clawmem.index.search.lookup import (
 from clawmem.index.tables.store import Index
 from clawmem.learning.attribution.orders import injection_in
 from clawmem.learning.attribution.speaker import said_by_user
-from clawmem.learning.by_model.pieces import EventPiece, is_readable
-from clawmem.learning.by_model.task import MAX_BEFORE, MAX_KNOWN, KnownFact, ReadingTask, shortened
+from clawmem.learning.by_model.task import (
+    MAX_BEFORE,
+    MAX_KNOWN,
+    EventPiece,
+    KnownFact,
+    ReadingTask,
+    is_readable,
+    shortened,
+)
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.trust import EXTERNAL

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.learning.attribution.orders import is_prompt_injection
-from clawmem.llm.grounded import answer_schema, data_lines, grounded
+from clawmem.llm.loop import answer_schema, data_lines, grounded
 from clawmem.llm.prompts import prompt
 from clawmem.llm.tasks import ModelTask
 from clawmem.model.facts.fact import Fact

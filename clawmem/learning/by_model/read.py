@@ -9,9 +9,7 @@ from typing import Any
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
 from clawmem.learning.by_model.extraction import BY_RULES, RULES, Extraction
-from clawmem.learning.by_model.pieces import is_readable
-from clawmem.learning.by_model.schema import ACCEPTED, SCHEMA
-from clawmem.learning.by_model.task import instructions, task_data
+from clawmem.learning.by_model.task import ACCEPTED, SCHEMA, instructions, is_readable, task_data
 from clawmem.learning.by_model.telemetry import (
     add_event,
     is_worth_recording,

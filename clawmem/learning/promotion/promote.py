@@ -1,33 +1,48 @@
 """Promotion: mark the facts of a day that are worth keeping for thirty days, in one commit, each with its reason.
 
 Notes whose entity exists by now are candidates too. Doubtful promotions are proposed for review in the same commit.
+
+The candidates for promotion of a day: its facts, and its notes whose entity exists by now.
+
+Promotions that a person should decide: doubts, earlier decisions, and new proposals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.index.search.lookup import facts_containing
+from clawmem.index.search.lookup import (
+    PlacedFact,
+    by_ids,
+    entities,
+    facts_containing,
+    facts_of,
+    facts_of_days,
+    standing_facts_with,
+)
 from clawmem.index.tables.accesses import counted_fact
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.promotion.adapt import current_adaptation
-from clawmem.learning.promotion.candidates import (
-    PromotionCandidate,
-    is_placed_by_learning,
-    promotion_candidates,
+from clawmem.learning.reconciling.entities import (
+    RELATION_PREDICATES,
+    EntityTitles,
+    Placement,
+    close_people,
+    place,
 )
-from clawmem.learning.promotion.doubtful import PendingPromotions
 from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.entities.moving import FactMove, move_writes
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
+from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
-from clawmem.model.language.dates import day_of
+from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal, one_line
-from clawmem.model.proposals.para import entity_name
+from clawmem.model.proposals.para import entity_name, kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import (
     MARK,
     PromotionScore,
@@ -37,19 +52,36 @@ from clawmem.model.proposals.promotion import (
     decide,
     mark_promoted,
     para_class,
+    place_of_waiting,
+    promotion_doubt,
     promotion_of,
     score_fact,
     without_place,
 )
-from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.proposals.proposal import (
+    ADD,
+    APPROVED,
+    DECIDE,
+    OPEN,
+    PROMOTE,
+    PromotionWorth,
+    Proposal,
+    ProposalTarget,
+    new_proposal_id,
+    topic,
+)
+from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.entity import is_candidate_place
+from clawmem.model.records.cursor import CURSOR_PATH as CURSOR
+from clawmem.model.records.cursor import parse_cursor
+from clawmem.model.records.entity import candidate_place, is_candidate_place, kind_of, owner_of
 from clawmem.vault.state.reading_state import MOST_JUDGED, keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.learning.by_model.judge import Judgements
+
 
 # A reader is asked about the facts of so many days before today.
 _DAYS_TO_JUDGE = 7
@@ -294,3 +326,168 @@ def _body_line(one: ScoredFact, candidate: PromotionCandidate) -> str:
     why = f"{one.judgement.score:.2f}: {'; '.join(one.judgement.reasons)}"
     line = f"- {para_class(candidate.entity)} {candidate.entity}: {one_line(one.fact.fact)} ({why})"
     return f"{line}; moved from {candidate.moves}: {candidate.why}" if candidate.moves else line
+
+
+KIND, ARCHIVE = "promotion", "archive"
+
+
+class PendingPromotions:
+    """The promotion proposals of the vault, and the contradictions of each fact."""
+
+    def __init__(self, work: WriteScope) -> None:
+        filed = read_proposals(work.vault, work.read)
+        self._work = work
+        self._promotions = [one for one in filed.proposals if one.kind == KIND]
+        self._taken = {one.id for one in filed.proposals}
+        self._archived = {one.entity for one in filed.proposals if one.kind == ARCHIVE and one.status != APPROVED}
+        self._earlier = {key: one for one in self._promotions if one.status != APPROVED for key in _keys(one)}
+        self._contradictions = _contradictions(work, filed.open)
+        self.notices = tuple(f"left alone: {problem}" for problem in filed.unreadable)
+
+    def count(self, on: str) -> int:
+        """Return how many promotions were proposed for a day, decided ones included."""
+        return sum(1 for one in self._promotions if one.worth and one.worth.on == on)
+
+    def scored(self, one: PromotionCandidate, judgement: PromotionScore) -> ScoredFact:
+        """Return the candidate with its score, its doubt and any earlier decision."""
+        earlier = self._earlier.get((one.fact.id,))
+        doubt = promotion_doubt(one.fact, self._contradictions.get(one.fact.id, ()))
+        settled = _settled(earlier) if earlier else None
+        return ScoredFact(one.fact, one.entity, judgement, doubt, earlier.id if earlier else None, settled)
+
+    def proposal(self, one: PromotionCandidate, verdict: PromotionVerdict, on: str) -> Proposal:
+        """Return a proposal with a new id for a promotion that waits for review."""
+        judgement, fact = verdict.candidate.judgement, one.fact
+        return Proposal(
+            self._new_id(),
+            KIND,
+            f"Keep for thirty days: {fact.fact}",
+            f"{verdict.reason[0].upper()}{verdict.reason[1:]}.",
+            stamp(self._work.caller.now),
+            PROMOTE,
+            targets=(ProposalTarget(fact.id, fact.fact),),
+            entity=one.entity,
+            title=one.title,
+            worth=PromotionWorth(on, judgement.score, judgement.reasons),
+            source_event=fact.source_event,
+            agent=fact.agent,
+        )
+
+    def archiving(self, entities: Iterable[str], judge: str) -> list[Proposal]:
+        """Return a proposal to archive each of these entities, without those that were proposed before."""
+        why, now = f"{judge} reads that its work is finished or given up.", stamp(self._work.caller.now)
+        return [Proposal(self._new_id(), ARCHIVE, f"Archive {entity}.", why, now, DECIDE, entity=entity)
+                for entity in entities if entity not in self._archived]  # fmt: skip
+
+    def _new_id(self) -> str:
+        identity = new_proposal_id(self._work.caller.entropy, self._taken)
+        self._taken.add(identity)
+        return identity
+
+
+def _keys(proposal: Proposal) -> Iterable[tuple[str, ...]]:
+    yield from ((one.id,) for one in proposal.targets)
+    if proposal.fact:
+        yield topic(ADD, proposal.fact)
+
+
+def _settled(earlier: Proposal) -> str:
+    if earlier.status == OPEN:
+        return f"it already waits for review as {earlier.id}"
+    because = f": {earlier.decided.reason}" if earlier.decided and earlier.decided.reason else ""
+    return f"it was rejected in review as {earlier.id}{because}"
+
+
+def _contradictions(work: WriteScope, waiting: Sequence[Proposal]) -> dict[str, list[str]]:
+    """Return by fact id the facts that contradict it in either direction, and open conflict proposals."""
+    contradictions: dict[str, list[str]] = defaultdict(list)
+    for one in waiting:
+        if one.kind == "conflict":
+            for target in one.targets:
+                contradictions[target.id].append(one.id)
+    links = [(one.fact, link.to) for one in facts_containing(work.index, '"contradicts"') for link in one.fact.links
+             if link.type == "contradicts" and one.fact.is_current]  # fmt: skip
+    current = _current(work, (to for _, to in links))
+    for fact, to in links:
+        if to in current:
+            contradictions[fact.id].append(to)
+            contradictions[to].append(fact.id)
+    return contradictions
+
+
+def _current(work: WriteScope, ids: Iterable[str]) -> dict[str, Fact]:
+    return {key: one.fact for key, one in by_ids(work.index, set(ids)).items() if one.fact.is_current}
+
+
+class PromotionCandidate(NamedTuple):
+    """A fact and the entity that it goes to.
+
+    `title` is the title of its entity if that is new. `moves` is the entity in which the fact stands now, if that is
+    another one, and `why` says why it moves.
+    """
+
+    fact: Fact
+    entity: str
+    title: str | None = None
+    moves: str | None = None
+    why: str = ""
+
+
+def promotion_candidates(work: WriteScope, on: str) -> list[PromotionCandidate]:
+    """Return the candidates of the day `on` that were not promoted before. Unreadable files are skipped."""
+    known = _KnownPlaces(work)
+    found = {fact.id: (fact, entity) for fact, entity in _facts(work, on)}
+    return [
+        _placed(fact, entity, known)
+        for fact, entity in found.values()
+        if promotion_of(fact) is None and work.is_readable(entity)
+    ]
+
+
+class _KnownPlaces:
+    """What placing a fact asks of the vault: titles, mentions, people close to the speaker, and kinds of things."""
+
+    def __init__(self, work: WriteScope) -> None:
+        self._titles = EntityTitles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
+        self._mentions = parse_cursor(work.read(CURSOR)).mentions
+        self._enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
+        catalog = work.vault.catalog_or_none() or Catalog({})
+        self._close = close_people(one.fact for one in standing_facts_with(work.index, RELATION_PREDICATES))
+        things = standing_facts_with(work.index, predicates_of_things(catalog))
+        self._kinds = kinds_of_objects((one.fact for one in things), catalog)
+
+    def place(self, proposition: Proposition) -> Placement:
+        """Return where the fact of a proposition goes."""
+        return place(proposition, self._titles, self._mentions, self._enough, lambda: self._close, lambda: self._kinds)
+
+
+def _facts(work: WriteScope, on: str) -> list[PlacedFact]:
+    """Return the facts of the day, and those that were learned on it and wait for promotion."""
+    return [*facts_of_days(work.index, [on]), *facts_of(work.index, candidate_place(on))]
+
+
+def _placed(fact: Fact, entity: str, known: _KnownPlaces) -> PromotionCandidate:
+    """Return the candidate with the entity that its fact belongs to.
+
+    A fact that waits goes where learning placed it. One on the page of a person goes to the thing that it is about, if
+    learning put it there; what a person placed stays.
+    """
+    waits = place_of_waiting(fact)
+    if waits:
+        return PromotionCandidate(fact, waits[0], title=waits[1], moves=entity, why="it waited for promotion")
+    if kind_of(entity) != "person" or owner_of(entity) or not is_placed_by_learning(fact):
+        return PromotionCandidate(fact, entity)
+    found = known.place(_as_proposition(fact))
+    if found.entity is None or found.entity == entity or kind_of(found.entity) == "person":
+        return PromotionCandidate(fact, entity)
+    title = found.title if found.create else None
+    return PromotionCandidate(fact, found.entity, title=title, moves=entity, why=found.reason.rstrip("."))
+
+
+def is_placed_by_learning(fact: Fact) -> bool:
+    """Return whether learning chose the place of a fact, not a person."""
+    return (fact.workflow or "").startswith(("heartbeat/", "learn"))
+
+
+def _as_proposition(fact: Fact) -> Proposition:
+    return Proposition(fact.fact, "", (0, 0), "", fact.subject, fact.predicate, fact.object, category=fact.category)

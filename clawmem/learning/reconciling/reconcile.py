@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.learning.english.words import HAS_A
-from clawmem.learning.reconciling.gate import content_words, plain
-from clawmem.learning.reconciling.sameness import (
+from clawmem.learning.reconciling.gate import (
     adds_nothing,
+    content_words,
     contradicts,
     denies,
     ends,
     is_contained,
     is_more_detailed,
     negations,
+    plain,
 )
 from clawmem.learning.reconciling.slots import (
     adds_value,

@@ -9,6 +9,9 @@ from clawmem.learning.attribution.sentences import TextSpan, sub_span
 from clawmem.learning.rules.dating import full_date, names_day, said_day, start_day, without_value_as_start
 from clawmem.learning.rules.forms import (
     EDGES,
+    EventReader,
+    in_text,
+    in_third_person,
     is_complete,
     matched_form,
     predicate_of,
@@ -18,7 +21,6 @@ from clawmem.learning.rules.forms import (
     values_of,
 )
 from clawmem.learning.rules.language import Language, Rule
-from clawmem.learning.rules.reader import EventReader, in_text, in_third_person
 from clawmem.model.facts.catalog import canonical_predicate
 from clawmem.model.language.date_words import DateMatch, find_dates
 from clawmem.model.language.text import normal

@@ -1,21 +1,41 @@
-"""Extraction by rules: from one event to its propositions."""
+"""Extraction by rules: from one event to its propositions.
+
+What a sentence asks to forget, to remember, always to do, or to set right.
+
+The signal of a message that nobody has read: which sentence of it is most likely worth a fact.
+
+A sentence counts for what it states (a habit, a rule, a decision, a reason, somebody's part, a date, a name) and
+against it where it only asks for work. No statement is read out of it: a person sees the sentence itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 
+from clawmem.learning.attribution.forgetting import asked_to_forget
 from clawmem.learning.attribution.orders import limit_trust
 from clawmem.learning.attribution.quoted import own_sentences
-from clawmem.learning.attribution.sentences import TextSpan
+from clawmem.learning.attribution.sentences import TextSpan, sub_span
 from clawmem.learning.attribution.speaker import speaker_of
-from clawmem.learning.rules.clauses import is_question, read_clauses
-from clawmem.learning.rules.known_changes import states_change
+from clawmem.learning.rules.clauses import LONGEST_CLAUSE, is_question, read_clauses
+from clawmem.learning.rules.corrections import CORRECTION, is_specific
+from clawmem.learning.rules.dating import said_day
+from clawmem.learning.rules.forms import (
+    EventReader,
+    in_third_person,
+    is_complete,
+    sentence_of,
+    template_filled,
+    values_of,
+    with_small_initial,
+)
+from clawmem.learning.rules.known_changes import RETRACTION, states_change
 from clawmem.learning.rules.language import language_of
-from clawmem.learning.rules.reader import EventReader
-from clawmem.learning.rules.requests import STOPS, read_as_said, read_correction, read_request
-from clawmem.learning.rules.signal import strongest_sentence
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.facts.fact import DEFAULT_IMPORTANCE
 from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
 
@@ -106,3 +126,207 @@ def _in_sentence(sentence: TextSpan, reader: EventReader) -> Iterator[Propositio
 def _is_correction(found: Proposition) -> bool:
     """Return whether a statement says in its own words that something known is over or was replaced."""
     return found.corrects or found.ended or bool(found.former) or states_change(found)
+
+
+STOPS = " .,;:!?"
+_KEPT, _RULED = "fact", "instruction"
+_AS_SAID = 0.6  # confidence
+
+
+def read_request(sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
+    """Return what a sentence asks to forget, to remember or always to do; None if it asks nothing of the kind."""
+    text = sentence.text.rstrip(" .!?*_")
+    if sentence.text.rstrip().endswith("?") and not reader.language.patterns["asking"].match(text):
+        return None
+    forgotten = _forgotten(sentence, reader)
+    if forgotten:
+        return forgotten
+    for kind, act in (("keep", _kept), ("lesson", _lesson), ("order", _ordered)):
+        for form in reader.language.requests[kind]:
+            found = form.fullmatch(text)
+            made = act(found, sentence, reader) if found else None
+            if made is not None:
+                return made
+    return None
+
+
+def _inner(found: re.Match[str], sentence: TextSpan, group: str = "words") -> TextSpan:
+    return sub_span(sentence, *found.span(group))
+
+
+def _forgotten(sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
+    """Return the request to forget in a sentence: what is to be forgotten is its object."""
+    what = next((target[0] for target in asked_to_forget(sentence.text) if target), None)
+    if what is None:
+        return None
+    told = in_third_person(what, reader) or what
+    says = sentence_of(template_filled(reader.language.say["forget"], {"who": reader.who, "words": told}))
+    return [_asked(sentence, reader, says, None, what, RETRACTION, 0.3)]
+
+
+def _kept(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:
+    """Return what is to be remembered: as a statement where a pattern reads it, else in the words of the request."""
+    inner = _inner(found, sentence)
+    order = read_request(inner, reader)
+    if order:
+        return order
+    sure = not any(reader.language.guards[name].search(inner.text) for name in ("unsure", "reported", "untrue"))
+    read = list(read_clauses(inner, reader)) if sure else []
+    if sum(len(one.source_text) for one in read) * 3 > len(inner.text) * 2:
+        return [one._replace(confidence=0.95, importance=max(one.importance, 0.8), asked=True) for one in read]
+    return _noted(inner, reader, "kept", None, _KEPT)
+
+
+def _lesson(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:
+    return _noted(_inner(found, sentence), reader, "lesson", "learned", "lesson")
+
+
+def read_as_said(sentence: TextSpan, reader: EventReader) -> list[Proposition]:
+    """Return a sentence as a statement in the third person, or in quotation marks where that fails; empty if it cannot
+    be understood alone."""
+    return [
+        each._replace(
+            subject=reader.subject if each.object != sentence.text.rstrip(STOPS) else None,
+            object=None,
+            confidence=_AS_SAID,
+            importance=DEFAULT_IMPORTANCE,
+        )
+        for each in _noted(sentence, reader, "said", None, _KEPT, "cited")
+    ]
+
+
+def _noted(
+    inner: TextSpan, reader: EventReader, kind: str, predicate: str | None, category: str, quoted: str = "quoted"
+) -> list[Proposition]:
+    words = inner.text.rstrip(STOPS)
+    if not is_complete(words, reader.language) or reader.language.guards["vague"].match(words):
+        return []
+    told = in_third_person(words, reader)
+    template = reader.language.say[kind if told else quoted]
+    say = template_filled(template, {"who": reader.who, "words": told or words})
+    dates = find_dates(words, said_day(reader.event), ahead=True) if reader.language.reads_dates else ()
+    labels = ", ".join(one.label for one in dates if one.relative and one.label)
+    say = f"{sentence_of(say).rstrip('.')} ({labels})." if labels else sentence_of(say)
+    return [_asked(inner, reader, say, predicate, told or words, category, 0.8)]
+
+
+def _ordered(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
+    """Return a standing order. One without a word of lasting must not point at what is on the table."""
+    generic = found.groupdict().get("generic")
+    rule = generic or found["rule"]
+    tail = reader.language.patterns["tails"].search(rule, max(0, len(rule) - 60))
+    rule = rule[: tail.start()] if tail else rule
+    if generic and reader.language.guards["pointing"].search(generic):
+        return None
+    if not is_complete(rule, reader.language):
+        return None
+    told = in_third_person(rule, reader)
+    if told is None:
+        return None
+    order = template_filled(reader.language.say["order"], {"who": reader.who, "words": with_small_initial(told)})
+    return [_asked(sentence, reader, sentence_of(order), "instructed", told, _RULED, 0.85)]
+
+
+def read_correction(sentence: TextSpan, reader: EventReader) -> Proposition | None:
+    """Return the correction in a sentence that only sets a value right: "No, it is Bergen, not Oslo"."""
+    text = sentence.text.rstrip(" .!")
+    for form in reader.language.requests["correct"]:
+        found = form.fullmatch(text) if len(text) <= LONGEST_CLAUSE else None
+        values = values_of(found, reader.language) if found else {}
+        named = values and all(is_specific(values[name]) for name in ("new", "former"))
+        if named or (values and reader.language.patterns["wrong"].match(text)):
+            words = sentence_of(template_filled(reader.language.say["corrected"], {**values, "who": reader.who}))
+            made = _asked(sentence, reader, words, None, values["new"], CORRECTION, 0.6)
+            return made._replace(former=values["former"])
+    return None
+
+
+def _asked(
+    piece: TextSpan,
+    reader: EventReader,
+    words: str,
+    predicate: str | None,
+    value: str | None,
+    category: str,
+    importance: float,
+) -> Proposition:
+    return Proposition(
+        statement=words,
+        event_id=reader.event.id,
+        span=(piece.start, piece.end),
+        source_text=reader.event.text[piece.start : piece.end],
+        subject=reader.subject,
+        predicate=predicate,
+        object=value,
+        category=category,
+        confidence=0.9,
+        importance=importance,
+        entity_hints=(reader.hint,),
+        trust="user",
+        said_at=reader.event.timestamp,
+        asked=True,
+    )
+
+
+STRONG = 2
+_FEWEST_WORDS, _LONGEST = 2, 400
+_LASTING = (
+    r"always|never|every|only|must|mustn't|should|no longer|any ?more|from now on|by default|usually|prefers?|"
+    r"rather than|instead of|on purpose|because|since|so that|reason|rules?|policy|convention|agreed|deci(?:ded|sion)|"
+    r"chose|chosen|switched|moved|replaced|renamed|dropped|owns?|belongs?|responsible|in charge|deadline|due|until|"
+    r"allergic|birthday|named|called|lives?|works? (?:at|for|on|as)|joined|left|married|uses?|keeps?|stays?|"
+    r"stor(?:e|es|ed)|means|likes?|loves?|hates?|needs?|wants?|takes?|costs?|learned|turns out|"
+    r"immer|nie(?:mals)?|jede[rnsm]?|nur|muss|müssen|soll(?:en|te)?|nicht mehr|ab jetzt|künftig|lieber|statt|"
+    r"absichtlich|weil|damit|grund|regel|beschlossen|entschieden|gehört|zuständig|verantwortlich|frist|bis|heißt|heisst|wohne|"
+    r"wohnt|arbeite[t]?|gewechselt|umgezogen|mag|hasse|brauche[n]?|nutzen|benutzen|verwenden|kostet|gelernt"
+)
+_SIGNS = (
+    re.compile(r"\b(?:I|I['’]\w+|my|mine|we|we['’]\w+|our|us|ich|mein\w*|wir|unser\w*)\b", re.IGNORECASE),
+    re.compile(
+        r"\b(?:is|are|was|were|has|have|['’]s|['’]re|runs?|goes|ist|sind|war|waren|hat|haben|läuft)\b", re.IGNORECASE
+    ),
+    # A name or a figure within the sentence.
+    re.compile(r"(?<=[\w,;)] )[A-ZÀ-Þ][\w-]*[a-z]|\d|\w[._/]\w|[a-z][A-Z]"),
+)
+_LASTS = re.compile(rf"\b(?:{_LASTING})\b", re.IGNORECASE)
+_IN_JEST = re.compile(
+    r"\b(?:jok(?:e|ing)|kidding|pretend\w*|imagine|suppos(?:e|ing)|hypothetical\w*|what if|lol|haha|"
+    r"scherz\w*|angenommen|stell dir vor)\b|/s\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:if|maybe|perhaps|probably|not sure|I (?:think|guess|hope)|I['’]d|some ?day|people|vielleicht|wenn|falls)\b",
+    re.IGNORECASE,
+)
+_OF_ONESELF = re.compile(
+    r"(?:\w+,? ){0,2}?(?:I|I['’](?:m|ve)|my|we|we['’](?:re|ve)|our|ich|mein\w*|wir|unser\w*)\s"
+    r"(?!(?:need|fix|can|could|will)\w*\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\W*(?:(?:ok|okay|yes|no|and|so|now|then|also|great|thanks|please|first|next|bitte|gut|ja|dann|jetzt)\b[,.! ]*)*"
+    r"(?:can|could|would|will you|let['’]?s|let me|show|run|fix|add|write|look|check|give|make|tell|try|find|open|"
+    r"explain|go|do|start|put|move|change|update|create|remove|delete|rename|commit|push|merge|read|see|send|"
+    r"kannst|könntest|zeig|mach|lass|schau|schreib|prüf|gib|füg|bau|lösch)\w{0,2}\b",
+    re.IGNORECASE,
+)
+
+
+def strongest_sentence(sentences: Iterable[TextSpan]) -> TextSpan | None:
+    """Return the sentence with the strongest signal, the first of equals, or None if no sentence has a strong one."""
+    found = max(sentences, key=lambda sentence: strength(sentence.text), default=None)
+    return found if found and strength(found.text) >= STRONG else None
+
+
+def strength(sentence: str) -> int:
+    """Return how much a sentence looks like something to keep: a question and a joke 0, what is strong `STRONG`."""
+    words = sentence.split()
+    if len(words) < _FEWEST_WORDS or len(sentence) > _LONGEST or sentence.rstrip(" \"')*_").endswith("?"):
+        return 0
+    if _IN_JEST.search(sentence) or language_of(sentence).guards["untrue"].search(sentence):
+        return 0
+    lasting = min(2, sum(1 for _ in _LASTS.finditer(sentence)))
+    asks = 0 if lasting == 2 else 2 * (_ASKS.match(sentence) is not None)
+    signs = sum(sign.search(sentence) is not None for sign in _SIGNS)
+    signs += _OF_ONESELF.match(sentence) is not None
+    return max(0, lasting + signs - asks - (_UNSURE.search(sentence) is not None))

@@ -39,7 +39,7 @@ from clawmem.vault.commit.pending import PendingCommit
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.commit.transaction import Transaction, transaction
 from clawmem.vault.rewriting import redaction
-from clawmem.vault.rewriting.rewrite import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
+from clawmem.vault.rewriting.redaction import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
 from clawmem.vault.state.made_here import record_commits, rename_commits
 from clawmem.vault.vault import Vault
 

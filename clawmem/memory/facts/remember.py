@@ -13,23 +13,29 @@ from clawmem.memory.entities.places import (
     new_entity_files,
     resolve_entity,
 )
-from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
+from clawmem.memory.facts.rival_values import (
+    RivalValueFinder,
+    ValueConflict,
+    ask_about,
+    strategy_for,
+    with_closed_questions,
+    with_question,
+)
 from clawmem.memory.permission import check_author, check_may_write, check_scope_right
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
-from clawmem.model.facts.catalog import ASK, NEWEST
+from clawmem.model.facts.catalog import ASK, NEWEST, is_replaced, is_single
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.ids import new_fact_id
 from clawmem.model.facts.reach import realm_of
-from clawmem.model.facts.trust import agent_of_source, is_low_trust, statement_trust
-from clawmem.model.facts.vital import with_vital_importance
+from clawmem.model.facts.trust import agent_of_source, is_low_trust, statement_trust, with_vital_importance
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, counted, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.proposals.quarantine import without_approval
+from clawmem.model.proposals.quarantine import orders_in, without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line
 from clawmem.model.records.entity import items_path, title_in
@@ -267,7 +273,6 @@ class FactPlanner:
         self, change: Change, new: PlacedFact, rivals: Sequence[PlacedFact]
     ) -> tuple[RememberedFact, Change]:
         """Return the fact and the change in which the strategy settles the conflict, or a person is asked."""
-        from clawmem.memory.facts.rival_values import strategy_for  # few facts have rivals
         from clawmem.model.facts.settling import settle
 
         relation = self._finder.relation(new.fact)
@@ -305,8 +310,6 @@ class FactPlanner:
         relation: str | None,
     ) -> tuple[RememberedFact, Change]:
         """Return the fact and the change in which the winner of a conflict replaces the others."""
-        from clawmem.memory.facts.rival_values import with_closed_questions
-        from clawmem.model.facts.catalog import is_replaced, is_single
         from clawmem.model.lifecycle.succession import correct, succeed
 
         everyone = [*rivals, new]
@@ -394,8 +397,6 @@ class FactPlanner:
         # What a person said gets its reasons from people only.
         richer = reinforce(known, said._replace(details=None) if agents else said)
         if said.details and not agents:
-            from clawmem.model.proposals.quarantine import orders_in  # few facts have details
-
             richer = known if orders_in(said) else richer
         if is_low_trust(statement_trust(said.trust, said.source, self._work.caller.agent)) and not is_low_trust(
             known.trust

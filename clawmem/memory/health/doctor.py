@@ -1,8 +1,13 @@
-"""Doctor: read every file of the vault and check every rule. With `fix`, repair what is safe to repair."""
+"""Doctor: read every file of the vault and check every rule. With `fix`, repair what is safe to repair.
+
+Check the hooks of agent harnesses: the last call of each must have done its work in time.
+
+Check that the vault has a record of every redaction in its history.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import datetime
 from typing import NamedTuple
@@ -10,15 +15,19 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
 from clawmem.memory.health.checks.extensions import extension_problems
-from clawmem.memory.health.checks.hooks import hook_problems
 from clawmem.memory.health.checks.learning import learning_problems
 from clawmem.memory.health.checks.local_settings import local_settings_problems
 from clawmem.memory.health.checks.merging import merging_problems
-from clawmem.memory.health.checks.problem import ERROR, INFO, HealthProblem, sorted_problems
-from clawmem.memory.health.checks.reading import VaultContent, read_vault, reading_problems
-from clawmem.memory.health.checks.redactions import old_history_problems, redaction_problems
+from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
+from clawmem.memory.health.checks.reading import (
+    SEARCH_SECONDS,
+    VaultContent,
+    VaultSecretSearch,
+    files_to_search,
+    read_vault,
+    reading_problems,
+)
 from clawmem.memory.health.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
-from clawmem.memory.health.checks.secrets import SEARCH_SECONDS, VaultSecretSearch, files_to_search
 from clawmem.memory.health.checks.storage import (
     altered_problems,
     branch_problems,
@@ -31,13 +40,16 @@ from clawmem.memory.health.checks.storage import (
 from clawmem.memory.health.checks.tree import case_problems, tree_problems
 from clawmem.memory.health.checks.withdrawn import withdrawn_problems
 from clawmem.memory.health.repair import repair
+from clawmem.model.history.redaction import RECORD, records_of
 from clawmem.model.kinds import LEDGER_DAY, file_kind
+from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
-from clawmem.vault.edits.hand_edits import check_edits
-from clawmem.vault.edits.last_readable import unreadable_files
+from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.lock import writer_lock
+from clawmem.vault.rewriting.redacted_history import is_redacted, redactions_in, unreachable_originals
+from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
 
 _WAIT_SECONDS = 10.0
@@ -172,3 +184,47 @@ def _as_deleted(problem: HealthProblem) -> HealthProblem:
     """Mark a missing file as deleted by hand: it must be restored from HEAD, not created empty."""
     message = f"{problem.message} It was deleted by hand: restore it with `git checkout HEAD -- {problem.path}`."
     return problem._replace(severity=ERROR, message=message, fixable=False)
+
+
+HOOK = "hook"
+
+
+def hook_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield a problem for each hook whose last call failed or took too long."""
+    for one in read_marks(vault):
+        if one.outcome != DONE:
+            said = f"The last call of {one.event} by {one.harness} ({one.at}) {_WORDS.get(one.outcome, 'failed')}"
+            yield HealthProblem(WARNING, HOOK, f".git/clawmem/{FOLDER}", None, f"{said}: {one.message.rstrip('.')}.")
+
+
+_WORDS = {"late": "was too late", "failed": "failed"}
+
+
+def redaction_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
+    """Yield missing records, or an unreadable record file. Runs git."""
+    made = redactions_in(vault, head)
+    try:
+        known = len(records_of(vault.read(RECORD)))
+    except ValueError as problem:
+        yield HealthProblem(ERROR, "redactions", RECORD, None, f"The records cannot be read: {problem}")
+        return
+    if known < len(made):
+        message = f"The history has {counted(len(made), 'redaction')}, but the file has {known}.{_cure(made)}"
+        yield HealthProblem(ERROR, "redactions", RECORD, None, message)
+
+
+def old_history_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
+    """Yield commits from before a redaction that the repository still has. Runs git over all objects."""
+    kept = unreachable_originals(vault, head) if is_redacted(vault, head) else []
+    if kept:
+        message = (
+            f"git still has {counted(len(kept), 'commit')} of this history from before a redaction, "
+            f"such as {kept[0][:12]}. To remove them, if nothing else needs them: `git remote prune origin`, delete "
+            "the refs that contain them (`git for-each-ref --contains COMMIT`), "
+            "`git reflog expire --expire=now --all`, `git repack -a -d` and `git prune --expire=now`."
+        )
+        yield HealthProblem(WARNING, "redactions", ".git", None, message)
+
+
+def _cure(made: list[str]) -> str:
+    return f" `git checkout {made[0][:12]} -- {RECORD}` restores the record of that commit." if made else ""

@@ -29,7 +29,7 @@ from clawmem.model.merging.policy import OURS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import name_of_path
-from clawmem.vault.edits.last_readable import last_readable_commit
+from clawmem.vault.edits.hand_edits import last_readable_commit
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import write_file

@@ -7,7 +7,7 @@ from typing import Any
 
 from clawmem.errors import NotPermitted, Refused
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists
-from clawmem.memory.entities.joining import merge_writes
+from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 from clawmem.model.language.dates import stamp

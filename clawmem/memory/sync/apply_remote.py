@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import HeadChange
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.sync.merge_message import OP, merge_change
 from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for
-from clawmem.memory.sync.relation import HistoryRelation
+from clawmem.memory.sync.relation import OP, HistoryRelation, merge_change
 from clawmem.memory.sync.removed_facts import RemoteRemoval, find_removals
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller

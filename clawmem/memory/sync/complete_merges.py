@@ -10,9 +10,8 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.apply_remote import regenerate_pages
 from clawmem.memory.sync.merge_plan import FullMerge, merge_commits, policy_for
 from clawmem.model.merging.files.merge import merge_file
-from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import FAIL, REVIEW, MergePolicy
-from clawmem.model.merging.tree import MergedTree, merge_trees, unify_moved_entities
+from clawmem.model.merging.tree import Files, MergedTree, merge_trees, unify_moved_entities
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.layout import is_owned
 from clawmem.vault.history.git_merges import (

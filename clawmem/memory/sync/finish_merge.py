@@ -8,8 +8,8 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError, HistoryRewritten, NeedsDecision, Refused
 from clawmem.index.refresh.refresh import open_index
 from clawmem.memory.sync.apply_remote import regenerate_pages
-from clawmem.memory.sync.merge_message import MAX_SUBJECTS, merge_change
 from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for
+from clawmem.memory.sync.relation import MAX_SUBJECTS, merge_change
 from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller

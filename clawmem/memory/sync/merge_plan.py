@@ -11,9 +11,8 @@ from clawmem.model.facts.stated_value import single_phrases
 from clawmem.model.kinds import PAGE, YAML, handling
 from clawmem.model.language.text import counted
 from clawmem.model.merging.files.merge import merge_file
-from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import FAIL, FILE, NEWEST, OURS, THEIRS, MergeConflict, MergePolicy
-from clawmem.model.merging.tree import MergedTree, merge_trees
+from clawmem.model.merging.tree import Files, MergedTree, merge_trees
 from clawmem.model.records.bounds import UnreadFile
 from clawmem.model.records.layout import CATALOG, is_owned
 from clawmem.vault.edits.hand_edits import check_file

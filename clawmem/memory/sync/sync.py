@@ -19,13 +19,12 @@ from clawmem.errors import (
     RemoteFailed,
 )
 from clawmem.memory.permission import check_not_read_only
-from clawmem.memory.sync.merge_message import OP
-from clawmem.memory.sync.relation import HistoryRelation, RemoteBranch, compare_histories
+from clawmem.memory.sync.relation import OP, HistoryRelation, RemoteBranch, compare_histories
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import slug
 from clawmem.vault.commit.transaction import Transaction, repeat_if_changed, transaction
 from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
-from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push
+from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push, set_remote_head
 from clawmem.vault.git.driver import DRIVER_SETTINGS as ABOUT_DRIVER
 from clawmem.vault.git.driver import install_driver
 from clawmem.vault.git.refs import Head, read_ref
@@ -264,8 +263,6 @@ class _SyncRun:
         """Return notices for the first push to a branch."""
         if tip is not None:
             return ()
-        from clawmem.vault.exchange.first_push import set_remote_head  # once for each remote branch
-
         said = set_remote_head(self.vault, self.remote, self.branch, self.seconds)
         return (said,) if said else ()
 

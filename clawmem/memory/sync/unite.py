@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import record_duplicates
-from clawmem.index.tables.doubles import duplicate_ids
+from clawmem.index.tables.store import duplicate_ids
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import render_items
 from clawmem.model.language.text import counted

@@ -8,9 +8,8 @@ from typing import Any
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact, since_or_from
 from clawmem.model.facts.ids import PROPOSAL_PREFIX
-from clawmem.model.facts.labels import UNREVIEWED, change_labels, trust_label
+from clawmem.model.facts.labels import UNREVIEWED, because, change_labels, trust_label
 from clawmem.model.facts.reach import PROJECT, project_name, scope_of
-from clawmem.model.facts.reasons import because
 from clawmem.model.lifecycle.premises import doubt_words
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import is_candidate_place

@@ -1,10 +1,14 @@
-"""What is said beside a fact wherever it is served: how far to trust it, and whether something changed under it."""
+"""What is said beside a fact wherever it is served: how far to trust it, and whether something changed under it.
+
+The reasons of facts: why something was decided, what taught it, why it replaced a fact, why it was withdrawn.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from clawmem.model.facts.claim_check import failure_of
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.reasons import because
+from clawmem.model.facts.fact import RETRACTED, Fact, is_revoked
 from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.lifecycle.premises import REVIEW_BY, deprecation, doubt_words, review_words
 from clawmem.model.proposals.quarantine import is_approved
@@ -46,3 +50,64 @@ def labels(fact: Fact) -> list[str]:
     """Return all labels of a fact, the trust first and its reason last."""
     trust = trust_label(fact)
     return [*([trust] if trust else []), *change_labels(fact), *because(fact)]
+
+
+# Reasons that clawmem gives itself, not a person: parts of their words.
+_OF_RULES = ("settles conflicts by `", "two machines", "on another machine", "condensed into one claim")
+_REPLACING = ("supersedes", "merges")
+_SAID = (("why", "Why"), ("because", "Because"))
+
+
+def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
+    """Yield the reasons of a fact, each as a label and a text: why it was decided, what taught it, why it replaced
+    another fact, why it was withdrawn, and each option that was not chosen, with the reason against it."""
+    details = fact.details or {}
+    for key, label in _SAID:
+        if text := _text(details.get(key)):
+            yield label, text
+    if change := _reason_of_change(fact):
+        yield "Because", change
+    held = details.get("alternatives")
+    for one in held if isinstance(held, list) else ():
+        if isinstance(one, Mapping) and (option := _text(one.get("option"))):
+            against = _text(one.get("why"))
+            yield "Not chosen", f"{option}: {against}" if against else option
+
+
+def because(fact: Fact) -> list[str]:
+    """Return the reason that is told beside a fact wherever it is served, as `because ...`; empty if there is none."""
+    said = [text for label, text in reasons_of(fact) if label != "Not chosen"] if _has_reasons(fact) else []
+    if fact.status == RETRACTED:
+        said.reverse()  # why it was withdrawn, before why it was decided
+    return [f"because {' '.join(said[0].split()).rstrip('.')}"] if said else []
+
+
+def searched_reasons(fact: Fact) -> list[str]:
+    """Return the texts of all reasons of a fact, those of its links to other facts, too."""
+    if not _has_reasons(fact):
+        return []
+    linked = [link.reason for link in fact.links if link.reason and not _is_of_rules(link.reason)]
+    return [*(text for _, text in reasons_of(fact)), *linked]
+
+
+def _has_reasons(fact: Fact) -> bool:
+    return bool(fact.details or fact.links or fact.status == RETRACTED)
+
+
+def _reason_of_change(fact: Fact) -> str:
+    """Return why a person replaced or withdrew a fact; learned facts have only the reasons of the rules."""
+    if fact.status == RETRACTED and not is_revoked(fact):
+        remark = (fact.metadata or {}).get("retracted")
+        return _text(remark.get("reason")) if isinstance(remark, Mapping) else ""
+    if fact.source_event is not None:
+        return ""
+    given = (link.reason for link in reversed(fact.links) if link.type in _REPLACING and link.reason)
+    return next((reason for reason in given if not _is_of_rules(reason)), "")
+
+
+def _is_of_rules(reason: str) -> bool:
+    return any(part in reason for part in _OF_RULES)
+
+
+def _text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.vital import with_vital_importance
+from clawmem.model.facts.trust import with_vital_importance
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.event import Event
 

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.transcripts.message import Message, SkippedLine, first, time_of, word
-from clawmem.model.transcripts.origin import is_app, origin_of
+from clawmem.model.transcripts.message import Message, SkippedLine, first, is_app, origin_of, time_of, word
 from clawmem.model.transcripts.parts import Read, TranscriptState, answered, called, said
 
 _TEXT_KEYS = ("content", "text", "message")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clawmem.model.transcripts.message import Message, SkippedLine, first, time_of, word
-from clawmem.model.transcripts.origin import origin_of
+from clawmem.model.transcripts.message import Message, SkippedLine, first, origin_of, time_of, word
 from clawmem.model.transcripts.parts import Read, TranscriptState, answered, said, text_of
 
 _SPOKEN = ("user", "assistant")

@@ -6,8 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clawmem.model.transcripts.message import Message, SkippedLine, first, role_of, time_of, word
-from clawmem.model.transcripts.origin import is_of_group, origin_of
+from clawmem.model.transcripts.message import (
+    Message,
+    SkippedLine,
+    first,
+    is_of_group,
+    origin_of,
+    role_of,
+    time_of,
+    word,
+)
 from clawmem.model.transcripts.parts import Read, TranscriptState, answered, said, text_of
 
 _QUIET = frozenset("model_change thinking_level_change custom label session_info".split())

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import project_words
-from clawmem.model.facts.labels import change_labels, trust_label
+from clawmem.model.facts.labels import change_labels, reasons_of, trust_label
 from clawmem.model.facts.propositional import named_premises
-from clawmem.model.facts.reasons import reasons_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal
 from clawmem.model.pages.tokens import fact_dates

@@ -23,8 +23,8 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.search.ranking import BACKGROUND, meaning_share, word_weight
 from clawmem.serving.context.hits import ContextRequest
-from clawmem.serving.context.result import ItemReason
 from clawmem.serving.context.tiers import TierCounts, tiers_of
+from clawmem.serving.context.units import ItemReason
 from clawmem.vault.vault import Vault
 
 # The first pass and two further ones. A pass starts from so many facts, follows so many of the things that they name,

@@ -31,7 +31,6 @@ from clawmem.serving.context.pages import (
     recent_units,
     summary_units,
 )
-from clawmem.serving.context.result import ContextResult, context_result
 from clawmem.serving.context.tiers import (
     TITLES,
     TierCounts,
@@ -42,7 +41,7 @@ from clawmem.serving.context.tiers import (
     tiers_of,
     without_facts,
 )
-from clawmem.serving.context.units import UnitStyle, fact_units
+from clawmem.serving.context.units import ContextResult, UnitStyle, context_result, fact_units
 from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault

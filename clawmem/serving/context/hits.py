@@ -22,7 +22,7 @@ from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.event import Event
+from clawmem.model.records.event import Event, is_speech
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.ranking import close_to_best
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
@@ -211,7 +211,6 @@ def _heard(
 ) -> tuple[list[Event], list[tuple[str, str]]]:
     """Return the events that answer the question, none if neither an event nor, as `answered` says, a fact does, and
     the path and text of lines that people wrote into pages and that answer it."""
-    from clawmem.model.records.speech import is_speech  # many vaults have no events
     from clawmem.serving.recall.events import find_said
 
     said = find_said(vault, index, query._replace(where=(EVENTS,)), words)

@@ -23,7 +23,7 @@ from clawmem.model.pages.packing import Unit
 from clawmem.model.pages.tokens import counted_event_line, servable, shorten, token_bound
 from clawmem.model.proposals.quarantine import WITHHELD, order_handed_on, orders_in_text
 from clawmem.model.records.entity import name_of_path, summary_path
-from clawmem.model.records.event import Event, event_from_record, is_visible_to
+from clawmem.model.records.event import Event, event_from_record, is_speech, is_visible_to
 
 MOST_LINES = 200
 _LONGEST_PROSE = 600
@@ -68,8 +68,6 @@ def event_units(
     Events that read as orders, that nobody said, notes of agents other than `owners`, and what is beyond `reach` are
     left out.
     """
-    from clawmem.model.records.speech import is_speech  # few questions name days
-
     found = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
     events = [event for event in found if is_visible_to(event, owners, reach)]
     times = {event.id: event.timestamp for event in events}

@@ -18,13 +18,12 @@ from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
 from clawmem.model.pages.tokens import note_line, shorten, token_bound
 from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.speech import is_speech
+from clawmem.model.records.event import is_speech
 from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.hits import public_facts
 from clawmem.serving.context.pages import orders_remark, said_units
-from clawmem.serving.context.result import ContextResult, context_result
 from clawmem.serving.context.tiers import TierCounts, candidates_of, first_of_tier, tiers_at
-from clawmem.serving.context.units import UnitStyle, fact_units
+from clawmem.serving.context.units import ContextResult, UnitStyle, context_result, fact_units
 from clawmem.serving.recall.result import FactHit, NoteHit, RecallResult
 from clawmem.vault.vault import Vault
 

@@ -25,7 +25,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import event_from_record, is_visible_to
+from clawmem.model.records.event import event_from_record, is_speech, is_visible_to
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import BESIDE, coverage, is_question
 from clawmem.model.search.passage import SPREAD
@@ -147,8 +147,6 @@ def _sees_session(reach: Reach | None, record: bytes | None) -> bool:
 
 def said_on(index: Index, asked: RecallQuery, span: DaySpan, where: Collection[str]) -> list[tuple[str, RecallHit]]:
     """Return what was said and noted on some days, each with its time, in order."""
-    from clawmem.model.records.speech import is_speech  # few questions name days
-
     wanted, found = asked.wanted, list[tuple[str, RecallHit]]()
     if NOTES in where:
         for line, place in lines_between(index, span.first, span.last, wanted.owners):

@@ -364,7 +364,7 @@ def transaction(
             started.begin(eager)
             yield started
         except (Unreadable, ConflictMarkers) as problem:
-            from clawmem.vault.edits.last_readable import add_restore_hint  # few vaults contain an unreadable file
+            from clawmem.vault.edits.hand_edits import add_restore_hint
 
             add_restore_hint(vault, problem)
             raise

@@ -21,8 +21,7 @@ from clawmem.model.proposals.quarantine import is_approved, orders_in_text, with
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
-from clawmem.vault.edits.copies import find_in_head
-from clawmem.vault.edits.moved_facts import facts_moved, gathered, place_of
+from clawmem.vault.edits.copies import facts_moved, find_in_head, gathered, place_of
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
 

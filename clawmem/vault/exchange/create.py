@@ -1,4 +1,7 @@
-"""Creating a vault: the files of the template, a repository of its own, a first commit."""
+"""Creating a vault: the files of the template, a repository of its own, a first commit.
+
+Copy the committed state of a vault to another folder.
+"""
 
 from __future__ import annotations
 
@@ -130,3 +133,12 @@ def _is_ours(git_dir: Path) -> bool:
 def _first_is_pending(state: Path) -> bool:
     pending = state / PENDING_FILE
     return pending.exists() and json.loads(pending.read_bytes())["parent"] is None
+
+
+def copy_vault(own: Vault, root: Path, environment: Mapping[str, str]) -> None:
+    """Clone the vault into a new folder, without its remotes. What is local to the machine stays behind."""
+    own.git.run("clone", "--quiet", "--no-hardlinks", "--", str(own.root), str(root))
+    git = Git(root, environment)
+    git.run("remote", "remove", "origin")
+    configure_repository(git)
+    (root / ".git" / "clawmem").mkdir(mode=0o700, exist_ok=True)

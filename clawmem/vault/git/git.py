@@ -2,10 +2,13 @@
 
 By default git sees only the plain settings of the repository itself. Commands that need the user's configuration (to
 reach another machine, to sign, to know the user's name) run within `with_user_config`.
+
+The files of a commit of any repository, written to a folder. Its hooks, filters and settings do not run.
 """
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from clawmem.vault.git.blobs import Limit
     from clawmem.vault.git.config import ConfigEntry
     from clawmem.vault.git.view import RepositoryView
+
 
 USER_CONFIG = "GIT_CONFIG_GLOBAL"
 """It names the user's configuration file. A relative path would be a file of the vault, so it is not used."""
@@ -359,3 +363,20 @@ def git_error(name: str, code: int, errors: bytes) -> GitFailed:
     elif "Read-only file system" in words:
         hint = "The disk is read-only. Reads still work."
     return GitFailed(f"git {name} failed: {words}.", hint)
+
+
+def resolve_commit(root: Path, environment: Mapping[str, str], named: str) -> str | None:
+    """Return the hash of the commit that a name means in a repository, or None."""
+    found = Git(root, environment).try_run(
+        "rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}"
+    )
+    return found.decode().strip() if found else None
+
+
+def write_snapshot(root: Path, environment: Mapping[str, str], commit: str, target: Path) -> None:
+    """Write the files of a commit, given by its hash, to a folder. Links that lead out of it are refused."""
+    import tarfile  # few commands need the files of a commit
+
+    data = Git(root, environment).run("archive", "--format=tar", commit)
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        archive.extractall(target, filter="data")

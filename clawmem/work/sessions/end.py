@@ -1,4 +1,7 @@
-"""End a session, and make a checkpoint of it, with what the agent hands in."""
+"""End a session, and make a checkpoint of it, with what the agent hands in.
+
+End a session that its agent did not end: its program ended it, and its transcript is in the ledger.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,20 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from clawmem.errors import ClawmemError
 from clawmem.memory.facts.remember import RememberedFact
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.digestion.queue import QUEUE_PATH, DigestionItem, render_queue
 from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.zones import COMPACT, ROTATE, zone
 from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path, sections, without_older_lines
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.quarantine import judged_mark
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, check_handover
-from clawmem.model.records.session import ENDED, JUDGED, SessionRecord, parse_session, render_session
+from clawmem.model.records.session import ENDED, JUDGED, OPEN, UNREPORTED, SessionRecord, parse_session, render_session
 from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -27,6 +32,7 @@ from clawmem.work.sessions.claims import renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
     check_open,
     current_session,
+    find_session,
     record_path,
     session_change,
     with_entries,
@@ -208,3 +214,26 @@ def _scratchpad(record: SessionRecord, before: str, text: str | None, rotate: bo
     """Return the text of the scratchpad, and what was moved out of it by heading. `text` is the whole new text."""
     pad = text if text is not None else before or (new_scratchpad(record.task) if record.task else "")
     return without_older_lines(pad) if rotate else (pad, {})
+
+
+_ASKED_CHARACTERS = 240
+
+
+def end_unattended(vault: Vault, caller: Caller, session: str, asked: str) -> bool:
+    """End an open session with a summary that says what was asked last; returns whether there was one to end.
+
+    What the session taught is learned from its transcript by the next heartbeat."""
+    try:
+        record = find_session(vault, session)
+    except ClawmemError:
+        return False  # never registered
+    if record.state != OPEN:
+        return False
+    last = one_line(asked)[:_ASKED_CHARACTERS]
+    summary = f'{UNREPORTED}. Asked last: "{last}"' if last else ""
+    document = {
+        "summary": summary or f"{UNREPORTED}; nothing was asked.",
+        "reflection": {"learned": [], "watch_for": []},
+    }
+    end_session(vault, caller, document, session)
+    return True

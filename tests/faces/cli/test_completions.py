@@ -18,7 +18,7 @@ from clawmem.extension import extensions
 from clawmem.faces.cli.complete import split_line
 from clawmem.faces.cli.complete_values import SOURCES
 from clawmem.faces.parts.command import all_parameters
-from clawmem.faces.parts.completion_scripts import FILES, SCRIPTS
+from clawmem.faces.verbs.completions import FILES, SCRIPTS
 from clawmem.faces.verbs.table import VERBS
 from tests.conftest import Command
 from tests.manual import commands

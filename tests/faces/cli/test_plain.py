@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from typer.main import get_command
 
 from clawmem.errors import USAGE
+from clawmem.faces.cli.app import typed
 from clawmem.faces.cli.plain import plain_call, read
-from clawmem.faces.cli.typed import typed
 from clawmem.faces.parts.command import all_parameters
 from clawmem.faces.parts.parameters import Parameter
 from tests.conftest import Command

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.faces.mcp.protocol import INSTRUCTIONS
+from clawmem.faces.mcp.server import INSTRUCTIONS
 from clawmem.faces.mcp.tools import TOOLS, call_tool, tool_list
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.ingest import ingest

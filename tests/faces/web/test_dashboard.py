@@ -20,11 +20,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from clawmem.faces.web.dashboard.access import Access
-from clawmem.faces.web.dashboard.app import Dashboard
-from clawmem.faces.web.dashboard.live import MOST_STREAMS
-from clawmem.faces.web.dashboard.marking import marked
-from clawmem.faces.web.dashboard.messages import HEADERS, POLICY, Request
+from clawmem.faces.web.dashboard.app import MOST_STREAMS, Dashboard
+from clawmem.faces.web.dashboard.messages import HEADERS, POLICY, Access, Request
+from clawmem.faces.web.dashboard.pages import marked
 from clawmem.faces.web.dashboard.serve import LONGEST_FORM, MOST_CONNECTIONS
 from clawmem.runtime import Runtime
 from clawmem.vault.lock import writer_lock

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.faces.web.neighbourhood import MOST, WIDTH, Neighbour, drawn, height_of
-from clawmem.faces.web.paging import PER_PAGE, beyond, parts
-from clawmem.faces.web.record_lists import NEWEST, RecordLists
+from clawmem.faces.web.record_lists import NEWEST, PER_PAGE, RecordLists, beyond, parts
+from clawmem.faces.web.render_site import MOST, WIDTH, Neighbour, drawn, height_of
 from clawmem.model.facts.fact import Fact
 from tests.faces.web.sites import fact
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.quality import shipped_catalog
-from clawmem.learning.attribution.quoted import is_by_sender, own_sentences
+from clawmem.learning.attribution.quoted import is_by_sender, own_sentences, quotations, unclosed_quotations
 from clawmem.learning.attribution.sentences import sentences
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.records.event import Event
@@ -151,3 +151,23 @@ def test_a_remark_of_the_sender_introduces_their_own_words(head: str) -> None:
 def test_another_person_speaks_after_the_sender_did(head: str) -> None:
     text = f"{head} I live in Madrid."
     assert not is_by_sender(text, len(head) + 1, len(text))
+
+
+QUOTED = [
+    ('He said "hello there" twice.', ['"hello there"']),
+    ("He said “hello there” twice.", ["“hello there”"]),
+    ("Er sagte „guten Tag“ und «bonjour».", ["„guten Tag“", "«bonjour»"]),
+    ("She said 'It isn't mine' to Tom's friends.", ["'It isn't mine'"]),
+    ("It isn't Tom's, it's the dogs' bowl.", []),
+    ('A 27" screen and a 32" one', []),
+]
+
+
+@pytest.mark.parametrize(("text", "found"), QUOTED)
+def test_quotations(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in quotations(text)] == found
+
+
+def test_what_is_never_closed_goes_to_the_end_of_its_line() -> None:
+    text = 'One "two" three\nHe said "four five\nsix "seven'
+    assert [text[start:end] for start, end in unclosed_quotations(text)] == ['"four five', '"seven']

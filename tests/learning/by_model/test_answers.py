@@ -15,13 +15,15 @@ from clawmem.learning.attribution.orders import is_prompt_injection
 from clawmem.learning.by_model.answers import ParsedAnswer, parse_answer
 from clawmem.learning.by_model.figures import numbers_in
 from clawmem.learning.by_model.grounding import find_quote
-from clawmem.learning.by_model.pieces import (
+from clawmem.learning.by_model.task import (
     MAX_PIECE_CHARACTERS,
     EventPiece,
+    KnownFact,
+    ReadingTask,
     is_readable,
     split_events,
+    task_data,
 )
-from clawmem.learning.by_model.task import KnownFact, ReadingTask, task_data
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
 from clawmem.model.records.entity import Entity

@@ -7,8 +7,7 @@ from typing import Any
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.learning.by_model.known import Known, known_for, turns_before
-from clawmem.learning.by_model.pieces import EventPiece, split_events
-from clawmem.learning.by_model.task import MAX_BEFORE, MAX_KNOWN
+from clawmem.learning.by_model.task import MAX_BEFORE, MAX_KNOWN, EventPiece, split_events
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller

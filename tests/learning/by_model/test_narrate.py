@@ -17,7 +17,7 @@ from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.synthesize import synthesize
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.choice import Model
-from clawmem.llm.grounded import CitedSentence, grounded
+from clawmem.llm.loop import CitedSentence, grounded
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
 from clawmem.memory.health.doctor import doctor

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
+
+from clawmem.errors import Refused
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
-from clawmem.learning.promotion.promote import promote
+from clawmem.learning.promotion.adapt import adapt, current_adaptation
+from clawmem.learning.promotion.promote import PromoteResult, promote
+from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import link, retract
+from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
 from clawmem.memory.pages.refresh import refresh_summaries
+from clawmem.memory.review.proposals import proposal_writes, read_proposals
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.promotion import promotion_of
+from clawmem.model.proposals.proposal import OPEN, REJECTED, RETRACT, Proposal, ProposalTarget
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.review.review import approve, reject
 from clawmem.vault.vault import Vault
 
 TODAY = "2026-11-21"
@@ -87,3 +101,211 @@ def test_a_file_that_does_not_parse_stops_only_its_own_facts(vault: Vault, calle
     broken.write_text("[\noops\n]\n")
     assert [one.candidate.fact.fact for one in promote(vault, caller, TODAY).kept] == [words]
     assert broken.read_text() == "[\noops\n]\n"
+
+
+BILLING = "projects/billing"
+TOOL = "it comes from a tool, so only a person can confirm it"
+
+
+def keep(vault: Vault, caller: Caller, *statements: str, **keys: object) -> list[Fact]:
+    """Facts that are worth promoting, where nothing else is said."""
+    given = {"category": "decision", "importance": 0.9, "entity": BILLING, "trust": "user", **keys}
+    drafts = [draft_from_record({"fact": one, **given}, caller.now) for one in statements]
+    return [one.fact for one in remember(vault, drafts, caller).facts]
+
+
+def facts_of(vault: Vault) -> dict[str, Fact]:
+    index = open_index(vault)
+    try:
+        return {one.fact.id: one.fact for one in all_facts(index)}
+    finally:
+        index.close()
+
+
+def engines(number: int) -> Sequence[str]:
+    return [f"The build decided on engine {one} in Oslo." for one in "ABCDEFGHIJKL"[:number]]
+
+
+def told(done: PromoteResult) -> list[tuple[bool, bool, str]]:
+    return [(one.promoted, one.waits, one.reason) for one in done.verdicts]
+
+
+def test_what_a_tool_said_waits_in_the_same_commit_and_only_once(vault: Vault, caller: Caller) -> None:
+    (mine,) = keep(vault, caller, "We decided on Postgres 16 in Oslo.")
+    (theirs,) = keep(vault, caller, *engines(1), trust="tool")
+    done = promote(vault, caller, TODAY)
+    assert [one.candidate.fact.id for one in done.kept] == [mine.id]
+    (filed,) = read_proposals(vault).open
+    assert done.proposals == (filed,)
+    assert (filed.kind, filed.does, filed.targets) == (
+        "promotion",
+        "promote",
+        (ProposalTarget(theirs.id, theirs.fact),),
+    )
+    assert (filed.why, filed.entity) == (f"I{TOOL[1:]}.", BILLING)
+    assert filed.worth is not None
+    assert filed.worth.on == TODAY
+    log = vault.git.run("log", "-1", "--format=%s%n%b").decode()
+    assert log.startswith(f"promote({TODAY}): 1 fact worth thirty days, 1 for a person to decide\n")
+    assert f"- {filed.id} waits for review: Keep for thirty days: {theirs.fact}" in log
+    assert f"Proposal: {filed.id}" in log
+    head = vault.head()
+    again = promote(vault, caller, TODAY)
+    assert told(again) == [(False, False, f"it already waits for review as {filed.id}")]
+    assert (again.commit, vault.head(), len(read_proposals(vault).proposals)) == (None, head, 1)
+
+
+def test_only_proposals_make_a_commit_too_and_a_dry_run_files_none(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, *engines(1), trust="external")
+    dry = promote(vault, caller, TODAY, dry_run=True)
+    assert told(dry) == [(False, True, "it comes from outside, so only a person can confirm it")]
+    assert read_proposals(vault).proposals == ()
+    assert promote(vault, caller, TODAY).commit
+    assert vault.git.run("log", "-1", "--format=%s").decode() == f"promote({TODAY}): 1 for a person to decide\n"
+
+
+def test_undone_with_what_was_promoted_beside_it(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, "We decided on Postgres 16 in Oslo.")
+    keep(vault, caller, *engines(1), trust="tool")
+    before = facts_of(vault)
+    done = promote(vault, caller, TODAY)
+    assert done.commit
+    undo(vault, done.commit, caller)
+    assert (facts_of(vault), read_proposals(vault).proposals) == (before, ())
+
+
+def test_at_most_three_a_day_and_none_where_the_setting_says_so(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, *engines(5), trust="tool")
+    done = promote(vault, caller, TODAY)
+    assert len(done.proposals) == 3
+    assert {one.reason for one in done.verdicts[3:]} == {f"{TOOL}; a person is asked at most 3 times a day"}
+    assert promote(vault, caller, TODAY).proposals == ()
+    change_setting(vault, caller, "promotion.max_proposals", "4")
+    assert len(promote(Vault(vault.root, vault.git.environment), caller, TODAY).proposals) == 1
+
+
+def test_proposals_count_against_nothing(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, *engines(3), trust="tool")
+    keep(vault, caller, *[f"We decided on {one} 7 in Oslo." for one in ("Redis", "Kafka", "Vault", "Linux")])
+    change_setting(vault, caller, "promotion.max_facts", "3")
+    vault = Vault(vault.root, vault.git.environment)
+    done = promote(vault, caller, TODAY)
+    assert (len(done.kept), len(done.proposals)) == (3, 3)
+    for one in done.proposals:
+        approve(vault, one.id, caller)
+    change_setting(vault, caller, "promotion.max_facts", "4")
+    again = promote(Vault(vault.root, vault.git.environment), caller, TODAY)
+    assert len(again.kept) == 1, "what a person approved leaves the day's own places free"
+
+
+def test_an_approved_one_is_promoted_as_if_it_had_been_at_once(vault: Vault, caller: Caller) -> None:
+    statement = engines(1)[0]
+    (theirs,) = keep(vault, caller, statement, trust="tool", importance=0.7, confidence=0.95)
+    (filed,) = promote(vault, caller, TODAY).proposals
+    done = approve(vault, filed.id, caller, "I looked")
+    (changed,) = done.facts
+    assert (changed.fact.id, changed.entity, done.outcome) == (theirs.id, BILLING, ("updated",))
+    now = facts_of(vault)[theirs.id]
+    mark = promotion_of(now)
+    assert mark is not None
+    assert filed.worth is not None
+    assert (mark["on"], mark["score"], mark["proposal"]) == (TODAY, filed.worth.score, filed.id)
+    assert tuple(mark["reasons"]) == filed.worth.reasons
+    assert now.importance == 0.7, "the score is under 0.75, so it is kept warm, and was so already"
+    assert now._replace(metadata=None) == theirs._replace(metadata=None)
+    assert promote(vault, caller, TODAY).verdicts == ()
+    subject = vault.git.run("log", "-1", "--format=%s").decode().strip()
+    assert subject == f"review({BILLING}): approved: Keep for thirty days: {statement} (because: I looked)"
+    assert done.commit
+    undo(vault, done.commit, caller)
+    assert facts_of(vault)[theirs.id] == theirs
+    assert [one.status for one in read_proposals(vault).proposals] == [OPEN]
+
+
+def test_one_that_was_turned_down_is_never_promoted_past_the_person(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, *engines(1), trust="tool")
+    (filed,) = promote(vault, caller, TODAY).proposals
+    reject(vault, filed.id, caller, "a guess")
+    done = promote(vault, caller, TODAY)
+    assert told(done) == [(False, False, f"it was rejected in review as {filed.id}: a guess")]
+    assert done.verdicts[0].proposal == filed.id
+    assert [one.status for one in read_proposals(vault).proposals] == [REJECTED]
+
+
+def test_a_score_just_under_the_threshold_asks_and_the_margin_says_how_far(vault: Vault, caller: Caller) -> None:
+    statement = "Ana runs trails."
+    keys: dict[str, object] = {"category": "habit", "confidence": 0.95, "subject": "Ana", "predicate": "runs",
+                               "object": "trails", "trust": "agent"}  # fmt: skip
+    keep(vault, caller, statement, **keys, importance=0.7)
+    keep(vault, caller, "Ana swims there.", **keys, importance=0.3)
+    done = promote(vault, caller, TODAY)
+    assert told(done) == [
+        (False, True, "its score is 0.58, just below the 0.60 needed"),
+        (False, False, "its score is 0.46, and 0.60 is needed"),
+    ]
+    change_setting(vault, caller, "promotion.margin", "0.2")
+    wider = promote(Vault(vault.root, vault.git.environment), caller, TODAY)
+    assert [one.reason for one in wider.verdicts if one.waits] == ["its score is 0.46, just below the 0.60 needed"]
+
+
+def test_what_is_contradicted_waits_until_the_other_is_gone(vault: Vault, caller: Caller) -> None:
+    one, other = keep(vault, caller, "The build decided on Oslo 1.", "The build decided on Bergen 2.")
+    link(vault, one.id, "contradicts", other.id, caller)
+    done = promote(vault, caller, TODAY, dry_run=True)
+    (asked,) = read_proposals(vault).open
+    assert {verdict.reason for verdict in done.waiting} == {
+        f"it is in conflict with {each.id}, {asked.id}" for each in (one, other)
+    }
+    retract(vault, other.id, caller)
+    assert [verdict.candidate.fact.id for verdict in promote(vault, caller, TODAY).kept] == [one.id]
+
+
+def test_what_an_open_conflict_would_replace_waits_too(vault: Vault, caller: Caller) -> None:
+    (one,) = keep(vault, caller, *engines(1))
+    conflict = Proposal(
+        "prop_00000001", "conflict", "Not so.", "Somebody said so.", "2026-11-21T09:30:00Z", RETRACT,
+        targets=(ProposalTarget(one.id, one.fact),),
+    )  # fmt: skip
+    with writing(vault, caller, "test") as work:
+        work.commit([Change("propose(test): one", proposal_writes([conflict]))])
+    (verdict,) = promote(vault, caller, TODAY, dry_run=True).verdicts
+    assert (verdict.waits, verdict.reason) == (True, "it is in conflict with prop_00000001")
+
+
+def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Caller) -> None:
+    gone, moved = keep(vault, caller, *engines(2), trust="tool")
+    proposals = {one.targets[0].id: one.id for one in promote(vault, caller, TODAY).proposals}
+    retract(vault, gone.id, caller)
+    with pytest.raises(Refused, match="is now retracted"):
+        approve(vault, proposals[gone.id], caller)
+    page = vault.root / f"life/{BILLING}/items.json"
+    over = page.read_text().replace(f'"{moved.id}"', f'"{moved.id}"', 1)
+    page.write_text(over.replace('"trust": "tool"', '"valid_to": "2026-11-20", "trust": "tool"'))
+    with pytest.raises(Refused, match="can no longer be promoted: it ended on 2026-11-20"):
+        approve(vault, proposals[moved.id], caller)
+
+
+def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: Caller) -> None:
+    change_setting(vault, caller, "promotion.max_proposals", "12")
+    vault = Vault(vault.root, vault.git.environment)
+    keep(vault, caller, *engines(10), trust="tool")
+    proposals = promote(vault, caller, TODAY).proposals
+    assert len(proposals) == 10
+    before = current_adaptation(vault.read, vault.settings).score
+    seen = [before]
+    for one in proposals:
+        reject(vault, one.id, caller, "no")
+        done = adapt(vault, caller, TODAY)
+        seen.append(done.after.score)
+    assert seen == sorted(seen)
+    assert before == 0.6 < seen[-1] <= 0.75
+    assert (done.seen.rejected, done.after.score) == (10, 0.675)
+    subject = vault.git.run("log", "-1", "--grep", "^adapt", "--format=%s").decode().strip()
+    assert subject.endswith("of what was promoted or proposed, 10 rejected")
+    assert "score 0.66 to 0.675" in subject
+    verdicts = promote(vault, caller, TODAY).verdicts
+    assert {one.reason for one in verdicts} == {f"it was rejected in review as {one.id}: no" for one in proposals}
+    create_entity(vault, "projects/other", caller)
+    keep(vault, caller, "They chose Rust 1.80 there.", importance=0.75, entity="projects/other")
+    (fresh,) = [one for one in promote(vault, caller, TODAY).verdicts if not one.proposal or one.waits]
+    assert fresh.reason == "its score is 0.66, just below the 0.68 needed"

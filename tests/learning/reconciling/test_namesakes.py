@@ -9,7 +9,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances, conversation_of, people_of, session_of
-from clawmem.memory.entities.joining import merge_entities
+from clawmem.memory.entities.entities import merge_entities
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.review.proposals import read_proposals

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import find_fact
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
-from clawmem.memory.health.checks.secrets import VaultSecretSearch
+from clawmem.memory.health.checks.reading import VaultSecretSearch
 from clawmem.memory.health.doctor import Diagnosis, doctor
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact, FactLink

@@ -28,7 +28,7 @@ from clawmem.memory.sync.sync import SyncOptions
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.lifecycle import chain
-from clawmem.model.merging.facts.duplicates import DUPLICATE_REASON
+from clawmem.model.merging.facts.merge import DUPLICATE_REASON
 from clawmem.serving.browse import peek
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept

@@ -12,8 +12,8 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact, FactLink
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.reinforce import reinforce
 from clawmem.model.lifecycle.succession import succeed
-from clawmem.model.merging.facts.duplicates import DUPLICATE_REASON
-from clawmem.model.merging.moves import Files
+from clawmem.model.merging.facts.merge import DUPLICATE_REASON
+from clawmem.model.merging.tree import Files
 from clawmem.model.pages.daily import with_line
 from clawmem.model.pages.summary import summary_page
 from clawmem.model.records.entity import Entity, items_path, summary_path

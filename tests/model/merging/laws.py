@@ -8,9 +8,8 @@ from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
 from clawmem.model.lifecycle import chain
-from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import MergePolicy
-from clawmem.model.merging.tree import MergedTree, merge_trees
+from clawmem.model.merging.tree import Files, MergedTree, merge_trees
 from clawmem.model.proposals.proposal_file import parse_proposal
 from clawmem.model.records.event import parse_events
 from clawmem.model.records.layout import is_owned

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
-from clawmem.model.merging.moves import Files
 from clawmem.model.merging.policy import POLICIES, MergePolicy
+from clawmem.model.merging.tree import Files
 from clawmem.model.proposals.proposal import ReviewDecision, proposal_path
 from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
 from tests.model.merging import laws

@@ -12,7 +12,7 @@ from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.records import bounds
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.strict_json import read_json
-from clawmem.model.transcripts.records import by_line, documents
+from clawmem.model.transcripts.formats import by_line, documents
 from clawmem.serving.context.context import context
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault

@@ -12,7 +12,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.serving.context.context import context
-from clawmem.serving.context.result import ContextResult
+from clawmem.serving.context.units import ContextResult
 from clawmem.vault.vault import Vault
 
 

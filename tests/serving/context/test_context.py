@@ -26,7 +26,7 @@ from clawmem.model.safety.recalled_text import is_recalled
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context, context_in
 from clawmem.serving.context.hits import ContextRequest
-from clawmem.serving.context.result import ContextResult
+from clawmem.serving.context.units import ContextResult
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.budgeted import recalled_context
 from clawmem.serving.recall.recall import recall

@@ -16,9 +16,9 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import Reach
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import EXAMPLE
-from clawmem.model.search.priority import priority_factors
 from clawmem.serving.context.context import context
-from clawmem.serving.context.result import ContextResult
+from clawmem.serving.context.for_task import priority_factors
+from clawmem.serving.context.units import ContextResult
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.end import end_session
 from clawmem.work.sessions.start import start_session

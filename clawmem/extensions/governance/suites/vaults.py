@@ -16,8 +16,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.language.dates import moment_of
-from clawmem.vault.exchange.copy import copy_vault
-from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.exchange.create import copy_vault, create_vault
 from clawmem.vault.state.journal import JOURNAL
 from clawmem.vault.vault import Vault
 

@@ -1,10 +1,16 @@
-"""The pages: what the templates show, from the acts of the verbs."""
+"""The pages: what the templates show, from the acts of the verbs.
+
+Marks the words of a question in a text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+
+from markupsafe import Markup, escape
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -14,7 +20,6 @@ from clawmem.faces.parts.past import entry_data
 from clawmem.faces.verbs.log import OLDER
 from clawmem.faces.verbs.table import load
 from clawmem.faces.web.dashboard.app import GraphFiles, View
-from clawmem.faces.web.dashboard.marking import marked
 from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.tasks import list_tasks
@@ -25,6 +30,7 @@ from clawmem.model.history.entry import REDACT
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
+from clawmem.model.language.text import visible
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.action_words import action_words
@@ -372,3 +378,23 @@ PAGES: Mapping[str, Callable[[View], Page]] = {
     "/entity": entity,
     "/graph": graph,
 }
+
+
+_WORD = re.compile(r"\w+")
+_LONG = 3
+
+
+def marked(text: str, words: Collection[str]) -> Markup:
+    """Return the text as HTML, with each word that is one of `words` (in lower case), or begins with a long one, in a
+    mark element."""
+    begins, parts, done = tuple(one for one in words if len(one) >= _LONG), [], 0
+    for match in _WORD.finditer(text):
+        word = match[0].lower()
+        if word in words or word.startswith(begins):
+            parts += [_escaped(text[done : match.start()]), Markup("<mark>"), _escaped(match[0]), Markup("</mark>")]
+            done = match.end()
+    return Markup("").join([*parts, _escaped(text[done:])])
+
+
+def _escaped(text: str) -> Markup:
+    return escape(visible(text))

@@ -16,9 +16,8 @@ from threading import Event, Thread, current_thread, main_thread
 from typing import Any
 
 from clawmem.errors import Refused
-from clawmem.faces.web.dashboard.access import ADDRESS
 from clawmem.faces.web.dashboard.app import Dashboard
-from clawmem.faces.web.dashboard.messages import HEADERS, Request, Response, plain
+from clawmem.faces.web.dashboard.messages import ADDRESS, HEADERS, Request, Response, plain
 from clawmem.runtime import Runtime
 from clawmem.vault.state.opening_page import delete_opening_page, write_opening_page
 

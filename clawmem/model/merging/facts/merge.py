@@ -1,33 +1,39 @@
-"""Merge all facts of a vault: first by id across files, then the rules that involve several facts."""
+"""Merge all facts of a vault: first by id across files, then the rules that involve several facts.
+
+Join equal facts that two machines learned: one stays current, and the others point to it.
+
+Find and settle different values that two machines learned for a relation that takes only one value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.reach import realm_of
+from clawmem.model.facts.stated_value import SinglePhrase, StatedValue, are_rivals, hold_together, stated_value
+from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.history.comparison import bare, points_at
-from clawmem.model.merging.facts.chains import Facts, break_circles, close_replaced
-from clawmem.model.merging.facts.contradictions import (
-    Contradiction,
-    contradiction_proposal,
-    find_contradictions,
-    settle_values,
-)
-from clawmem.model.merging.facts.duplicates import DuplicateFact, join_duplicates
-from clawmem.model.merging.facts.fields import SuccessorOrder, merge_fact
+from clawmem.model.language.text import all_of, normal
+from clawmem.model.merging.facts.chains import Facts, break_circles, close_replaced, replace_fact
+from clawmem.model.merging.facts.fields import SuccessorOrder, merge_fact, merge_links
 from clawmem.model.merging.facts.rivals import (
     SuccessorContest,
     conflict_proposal,
     current_rivals,
     find_contests,
     settle_contest,
+    supersede_all,
+    supersede_proposal,
 )
 from clawmem.model.merging.facts.table import FactsByPath, FiledFact, facts_by_id, facts_by_path
 from clawmem.model.merging.facts.values import MISSING, three_way
 from clawmem.model.merging.facts.wordings import add_wording
-from clawmem.model.merging.policy import SUCCESSORS, WORDING, MergeConflict, MergePolicy
+from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.records.entity import name_of_path
 
 
 class MergedFacts(NamedTuple):
@@ -135,3 +141,214 @@ def _bring_back(facts: Facts, known: Mapping[str, FiledFact], *sides: Mapping[st
 def _settled(facts: Facts, found: Iterable[SuccessorContest], policy: MergePolicy) -> list[MergeConflict]:
     settled = (settle_contest(facts, one, policy) for one in list(found))
     return [one for one in settled if one is not None]
+
+
+DUPLICATE_REASON = "learned on two machines"
+
+
+class DuplicateFact(NamedTuple):
+    """The fact that stays current, and the equal one that now points to it."""
+
+    kept: str
+    other: str
+
+
+def join_duplicates(facts: Facts, mine: Collection[str], yours: Collection[str]) -> Iterator[DuplicateFact]:
+    """Keep one of several equal facts of an entity, where some are new in `mine` and some in `yours`."""
+    for group in _alike(facts, {*mine, *yours}):
+        if any(one in mine for one in group) and any(one in yours for one in group):
+            kept = min(group, key=lambda one: _preference(facts[one].fact))
+            for other in sorted(set(group) - {kept}):
+                _join(facts, kept, other)
+                yield DuplicateFact(kept, other)
+
+
+def _alike(facts: Mapping[str, FiledFact], fresh: Collection[str]) -> list[list[str]]:
+    groups: dict[tuple[str, str, str | None], list[str]] = defaultdict(list)
+    for fact_id in fresh:
+        one = facts.get(fact_id)
+        if one is not None and one.fact.is_current:
+            # The same words in two scopes are two facts.
+            groups[one.path, f"{normal(one.fact.fact)}\n{realm_of(one.fact)}", one.fact.valid_to].append(fact_id)
+    return [sorted(group) for key, group in sorted(groups.items(), key=lambda row: row[0][:2]) if len(group) > 1]
+
+
+def _preference(fact: Fact) -> tuple[int, str, str]:
+    """Prefer the most trusted source, then the earliest fact."""
+    return -trust_rank(fact.trust), fact.timestamp, fact.id
+
+
+def _join(facts: Facts, kept_id: str, other_id: str) -> None:
+    kept, other = facts[kept_id].fact, facts[other_id].fact
+    earlier = [link for link in other.links if _is_twin(link)]
+    for link in earlier:
+        twin = facts.get(link.to)
+        if twin is not None and twin.fact.superseded_by == other_id:
+            replace_fact(facts, twin.fact._replace(superseded_by=kept_id))
+    joint = FactLink("merges", other_id, DUPLICATE_REASON, max(kept.timestamp, other.timestamp))
+    moved = [link._replace(at=max(kept.timestamp, link.at or "")) for link in earlier]
+    left = tuple(link for link in other.links if not _is_twin(link))
+    replace_fact(facts, _richer(kept, other)._replace(links=merge_links((), kept.links, (joint, *moved))))
+    replace_fact(facts, other._replace(status=SUPERSEDED, superseded_by=kept_id, links=left))
+
+
+def _is_twin(link: FactLink) -> bool:
+    return link.type == "merges" and link.reason == DUPLICATE_REASON
+
+
+def _richer(kept: Fact, other: Fact) -> Fact:
+    return kept._replace(
+        confidence=_most(kept.confidence, other.confidence),
+        importance=_most(kept.importance, other.importance),
+        tags=_united(kept.tags, other.tags),
+        related_entities=_united(kept.related_entities, other.related_entities),
+    )
+
+
+def _most(one: float | None, other: float | None) -> float | None:
+    return max((value for value in (one, other) if value is not None), default=None)
+
+
+def _united(kept: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return (*kept, *sorted(set(other) - set(kept)))
+
+
+_WHY = "two machines learned different values"
+_AGENTS = "agents/"
+
+
+class Contradiction(NamedTuple):
+    """Facts that disagree about one subject and relation: the new ones of each side, and all current ones.
+
+    The first three fields hold ids, oldest first. `subject` and `relation` are for people.
+    """
+
+    mine: tuple[str, ...]
+    yours: tuple[str, ...]
+    all: tuple[str, ...]
+    subject: str = ""
+    relation: str = ""
+
+
+def find_contradictions(
+    facts: Mapping[str, FiledFact], mine: Collection[str], yours: Collection[str], policy: MergePolicy
+) -> Iterator[Contradiction]:
+    """Yield the contradictions between facts that are new on one side and facts that are new on the other.
+
+    `policy` names the relations that take one value at a time. Contradictions within one side are ignored.
+    """
+    if not policy.single:
+        return
+    phrases = _phrases(policy)
+    for members in _groups(facts, phrases, {*mine, *yours}):
+        ours = [one for one in members if one.fact.id in mine]
+        theirs = [one for one in members if one.fact.id in yours]
+        against = {pair.fact.id for one in ours for other in theirs if _differ(one, other) for pair in (one, other)}
+        if against:
+            latest = members[-1]
+            yield Contradiction(
+                tuple(one.fact.id for one in ours if one.fact.id in against),
+                tuple(one.fact.id for one in theirs if one.fact.id in against),
+                tuple(one.fact.id for one in members),
+                latest.fact.subject or latest.value.subject,
+                latest.value.predicate,
+            )
+
+
+def _phrases(policy: MergePolicy) -> tuple[SinglePhrase, ...]:
+    """Return the phrases of the policy's relations; one without phrases is known by its name."""
+    known = {one.predicate for one in policy.phrases}
+    return (*policy.phrases, *(SinglePhrase(name, name, "text") for name in sorted(policy.single - known)))
+
+
+class _Stating(NamedTuple):
+    fact: Fact
+    value: StatedValue
+
+
+def _groups(
+    facts: Mapping[str, FiledFact], phrases: Sequence[SinglePhrase], fresh: Collection[str]
+) -> list[list[_Stating]]:
+    """Group current facts by owner, subject and relation, oldest first; keep the groups with at least two new facts.
+
+    The owner is an agent for its own workspace, else the whole vault.
+    """
+    groups: dict[tuple[str, str, str], list[_Stating]] = defaultdict(list)
+    # Only values that a new fact states are looked for in the words of the others.
+    new = [value for one in fresh if one in facts and (value := stated_value(facts[one].fact, phrases))]
+    wanted = {(value.subject, value.predicate) for value in new}
+    asked = [one for one in phrases if any(one.predicate == predicate for _, predicate in wanted)]
+    for one in facts.values() if wanted else ():
+        value = stated_value(one.fact, asked) if one.fact.is_current else None
+        if value and value[:2] in wanted:
+            groups[_owner(one.path), *value[:2]].append(_Stating(one.fact, value))
+    found = (sorted(group, key=lambda one: _age(one.fact)) for _, group in sorted(groups.items()))
+    return [group for group in found if sum(one.fact.id in fresh for one in group) > 1]
+
+
+def _owner(path: str) -> str:
+    return path.split("/")[1] if path.startswith(_AGENTS) else ""
+
+
+def _age(fact: Fact) -> tuple[str, str]:
+    return fact.timestamp, fact.id
+
+
+def _differ(one: _Stating, other: _Stating) -> bool:
+    """Return whether two facts of one relation have different values at the same time."""
+    return are_rivals(one.value, other.value) and hold_together(one.fact, other.fact)
+
+
+def _stating(fact: Fact, policy: MergePolicy) -> _Stating | None:
+    value = stated_value(fact, _phrases(policy))
+    return _Stating(fact, value) if value else None
+
+
+def settle_values(facts: Facts, found: Contradiction, policy: MergePolicy) -> MergeConflict:
+    """Let the policy's winner replace the other side's facts; without a winner, keep all and report it."""
+    latest = facts[found.all[-1]]
+    what = f"{found.subject} has several values of {found.relation}"
+    winner = _winner(facts, found, policy)
+    if winner is None:
+        standing = [one for one in found.all if one in found.mine or one in found.yours]
+        words = f"{' and '.join(standing)}; {all_of(len(standing))} are kept"
+        return MergeConflict(VALUES, latest.path, latest.fact.id, f"{what}: {words}")
+    others = found.yours if winner.id in found.mine else found.mine
+    won = _stating(winner, policy)
+    stated = [_stating(facts[one].fact, policy) for one in others]
+    losers = [lost.fact for lost in stated if won and lost and _differ(lost, won)]
+    path = facts[winner.id].path
+    supersede_all(facts, winner, losers, _WHY)
+    return MergeConflict(VALUES, path, winner.id, f"{what}; {winner.id} wins")
+
+
+def _winner(facts: Facts, found: Contradiction, policy: MergePolicy) -> Fact | None:
+    """Return the fact that replaces the other side's, or None if a person must decide."""
+    if policy.name == NEWEST:
+        latest = max((facts[one].fact for one in (*found.mine, *found.yours)), key=_age)
+    elif policy.side is not None:
+        latest = facts[(found.mine if policy.side == OURS else found.yours)[-1]].fact
+    else:
+        return None
+    others = found.yours if latest.id in found.mine else found.mine
+    if policy.name == NEWEST and trust_rank(latest.trust) < max(trust_rank(facts[one].fact.trust) for one in others):
+        return None
+    if is_low_trust(latest.trust) and not all(is_low_trust(facts[one].fact.trust) for one in others):
+        return None
+    return latest
+
+
+def contradiction_proposal(
+    conflict: MergeConflict, found: Contradiction, facts: Mapping[str, FiledFact]
+) -> Proposal | None:
+    """Return the proposal that the latest value replaces the others, or None if the question is settled."""
+    standing = [facts[one].fact for one in found.all if facts[one].fact.is_current]
+    new = {*found.mine, *found.yours}
+    if sum(one.id in new for one in standing) < 2:
+        return None
+    latest = max((one for one in standing if one.id in new), key=_age)
+    others = [one for one in standing if one.id != latest.id]
+    stand = f"{all_of(len(standing))} stay active until this is decided"
+    why = f"Two machines learned different values of {found.relation}; {stand}."
+    asked = supersede_proposal(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))
+    return asked._replace(details={"relation": found.relation}) if found.relation else asked

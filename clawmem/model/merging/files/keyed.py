@@ -6,8 +6,7 @@ import re
 from typing import NamedTuple
 
 from clawmem.model.merging.facts.values import merged_names
-from clawmem.model.merging.files.lines import ConflictRule, Lines
-from clawmem.model.merging.files.prose import TextMergeReport
+from clawmem.model.merging.files.prose import ConflictRule, Lines, TextMergeReport
 from clawmem.model.merging.policy import OURS
 
 _KEY = re.compile(r"(?P<indent>\s*)(?P<key>[\w.\"'-]+)\s*:(?P<value>.*)")

@@ -1,12 +1,15 @@
-"""Rules for lines that both sides wrote: prose keeps and labels both versions, notes are united by time."""
+"""Rules for lines that both sides wrote: prose keeps and labels both versions, notes are united by time.
+
+Merge two versions of a text line by line; a rule settles conflicts, and no conflict markers are left.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from clawmem.model.merging.facts.values import interleave
-from clawmem.model.merging.files.lines import ConflictRule, Lines
 from clawmem.model.merging.policy import OURS
 
 FIRST = "<!-- clawmem: changed on two machines; both versions stand. The first: -->"
@@ -86,3 +89,80 @@ def _timed(lines: Lines) -> list[tuple[str, str]]:
         time = max(time, found[1].zfill(5)) if found else time
         rows.append((time, line))
     return rows
+
+
+Lines = list[str]
+ConflictRule = Callable[[Lines, Lines, Lines], Lines]
+"""Resolves a conflict: takes the old lines and both new versions, and returns the lines to keep."""
+
+
+def merge_lines(base: str, ours: str, theirs: str, settle: ConflictRule) -> str:
+    """Return the text with the changes of both sides.
+
+    The result is symmetric in `ours` and `theirs` if the result of `settle` is.
+    """
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    merged: Lines = []
+    for before, one, other in _pieces(_split(base), _split(ours), _split(theirs)):
+        merged += _piece(before, one, other, settle)
+    text = "\n".join(merged)
+    return text + "\n" if merged else ""
+
+
+def _split(text: str) -> Lines:
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+
+
+def _piece(before: Lines, one: Lines, other: Lines, settle: ConflictRule) -> Lines:
+    if one == other or other == before:
+        return one
+    if one == before:
+        return other
+    if len(before) == len(one) == len(other) > 1:
+        # Neighbouring lines, each changed on one side.
+        rows = zip(before, one, other, strict=True)
+        return [line for old, mine, yours in rows for line in _piece([old], [mine], [yours], settle)]
+    start = _shared(one, other)
+    end = _shared(one[start:][::-1], other[start:][::-1])
+    if not before and (start or end):
+        inner = _piece([], one[start : len(one) - end], other[start : len(other) - end], settle)
+        return [*one[:start], *inner, *one[len(one) - end :]]
+    return settle(before, one, other)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _pieces(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[Lines, Lines, Lines]]:
+    """Cut the three texts at the lines that all of them share; yield the shared pieces, too."""
+    done = (0, 0, 0)
+    for at, mine, yours, size in _common(base, ours, theirs):
+        yield base[done[0] : at], ours[done[1] : mine], theirs[done[2] : yours]
+        same = base[at : at + size]
+        yield same, same, same
+        done = (at + size, mine + size, yours + size)
+    yield base[done[0] :], ours[done[1] :], theirs[done[2] :]
+
+
+def _common(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[int, int, int, int]]:
+    one, other = _matches(base, ours), _matches(base, theirs)
+    place = 0
+    while place < len(base):
+        if place not in one or place not in other:
+            place += 1
+            continue
+        size = 1
+        while one.get(place + size) == one[place] + size and other.get(place + size) == other[place] + size:
+            size += 1
+        yield place, one[place], other[place], size
+        place += size
+
+
+def _matches(base: Lines, side: Lines) -> dict[int, int]:
+    blocks = SequenceMatcher(None, base, side, autojunk=False).get_matching_blocks()
+    return {block.a + step: block.b + step for block in blocks for step in range(block.size)}

@@ -6,8 +6,7 @@ import re
 from typing import NamedTuple
 
 from clawmem.model.merging.files.keyed import REMARK, keeping_keys
-from clawmem.model.merging.files.lines import ConflictRule, Lines, merge_lines
-from clawmem.model.merging.files.prose import TextMergeReport, prose_rule
+from clawmem.model.merging.files.prose import ConflictRule, Lines, TextMergeReport, merge_lines, prose_rule
 from clawmem.model.merging.policy import OURS
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.task import WORKING, key_lines, with_lines

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from clawmem.model.facts.fact import Fact, FactLink
+from clawmem.model.lifecycle import chain
 from clawmem.model.merging.facts.merge import MergedFacts, merge_facts
 from clawmem.model.merging.policy import MergePolicy
 
@@ -98,3 +101,132 @@ def test_two_successors_ask_nobody_if_one_was_withdrawn() -> None:
     alone = merge_facts({PATH: (BASE,)}, {PATH: replaced("fact_0000000a")}, {PATH: withdrawn})
     assert (alone.conflicts, alone.questions) == ((), ())
     assert [fact.id for fact in alone.shelves[PATH] if fact.is_current] == ["fact_0000000a"]
+
+
+SINGLE = frozenset({"lives_in"})
+
+
+def home(number: int, place: str, minute: int, **more: Any) -> Fact:
+    """A fact about where Jane lives."""
+    given = Fact(f"fact_{number:08x}", f"Jane lives in {place}.", "fact", f"2026-11-21T09:{minute:02}:00Z", "user")
+    values: dict[str, Any] = {"subject": "Jane", "predicate": "lives_in", "object": place, "trust": "user", **more}
+    return given._replace(**values)
+
+
+OSLO, ROME = home(1, "Oslo", 1), home(2, "Rome", 2)
+
+
+def met(ours: list[Fact], theirs: list[Fact], base: tuple[Fact, ...] = (), policy: str = "review") -> MergedFacts:
+    """The merge of two sides that both go on from a base."""
+    rule = MergePolicy(policy, "theirs", SINGLE)
+    merged = merge_facts({PATH: base}, {PATH: (*base, *ours)}, {PATH: (*base, *theirs)}, rule)
+    assert chain.chain_problems(merged.shelves[PATH]) == ()
+    return merged
+
+
+def standing(merged: MergedFacts) -> list[str]:
+    return sorted(fact.object or "" for fact in merged.shelves[PATH] if fact.is_current)
+
+
+def test_both_stay_and_a_person_is_asked() -> None:
+    merged, mirrored = met([OSLO], [ROME]), met([ROME], [OSLO])
+    assert merged == mirrored
+    assert standing(merged) == ["Oslo", "Rome"]
+    assert [(one.kind, one.fact) for one in merged.conflicts] == [("values", ROME.id)]
+    ((_, asked),) = merged.questions
+    assert (asked.kind, asked.does, [one.id for one in asked.targets]) == ("conflict", "supersede", [OSLO.id, ROME.id])
+    assert asked.says == "Jane lives in Rome. (instead of: Jane lives in Oslo.)"
+
+
+@pytest.mark.parametrize(("policy", "kept"), [("newest", ROME), ("ours", OSLO), ("theirs", ROME)])
+def test_a_policy_makes_one_chain(policy: str, kept: Fact) -> None:
+    merged = met([OSLO], [ROME], policy=policy)
+    assert standing(merged) == [kept.object]
+    by_id = {fact.id: fact for fact in merged.shelves[PATH]}
+    (gone,) = by_id.keys() - {kept.id}
+    assert (by_id[gone].status, by_id[gone].superseded_by) == ("superseded", kept.id)
+    assert [(link.type, link.to) for link in by_id[kept.id].links] == [("supersedes", gone)]
+    assert merged.questions == () and len(merged.conflicts) == 1
+
+
+def test_the_web_replaces_nobody_by_policy() -> None:
+    merged = met([OSLO], [ROME._replace(trust="external")], policy="newest")
+    assert standing(merged) == ["Oslo", "Rome"]
+    assert len(merged.questions) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        home(2, "oslo", 2)._replace(fact="Jane's home is Oslo."),
+        home(2, "Rome", 2, subject="John"),
+        home(2, "Rome", 2, predicate="likes"),
+        home(2, "Rome", 2, valid_to="2019-12-31"),
+        home(2, "Rome", 2, status="retracted"),
+        home(2, "Rome", 2, object=None),
+    ],
+)
+def test_what_is_no_contradiction(other: Fact) -> None:
+    merged = met([OSLO._replace(valid_from="2020-01-01")], [other], policy="newest")
+    assert merged.conflicts == () and merged.questions == ()
+    assert [fact for fact in merged.shelves[PATH] if fact.status == "superseded"] == []
+
+
+def test_what_stood_on_one_side_alone_is_its_own_matter() -> None:
+    assert met([OSLO, ROME], []).conflicts == ()
+    assert met([ROME], [], base=(OSLO,)).conflicts == ()
+    merged = met([OSLO, ROME], [home(3, "Paris", 3)], policy="newest")
+    assert standing(merged) == ["Paris"]
+    merged = met([OSLO, ROME], [home(3, "Paris", 3)], policy="ours")
+    assert standing(merged) == ["Oslo", "Rome"]
+
+
+def test_all_that_stands_is_in_the_question() -> None:
+    """A proposal with another contradicting value could not be approved."""
+    ((_, asked),) = met([ROME], [home(3, "Paris", 3)], base=(OSLO,)).questions
+    assert [one.fact for one in asked.targets] == ["Jane lives in Oslo.", "Jane lives in Rome.", "Jane lives in Paris."]
+
+
+def test_two_successors_are_asked_about_once() -> None:
+    closed = OSLO._replace(status="superseded")
+    one, other = (
+        fact._replace(links=(FactLink("supersedes", OSLO.id, "moved", fact.timestamp),))
+        for fact in (ROME, home(3, "Paris", 3))
+    )
+    merged = merge_facts(
+        {PATH: (OSLO,)},
+        {PATH: (closed._replace(superseded_by=one.id), one)},
+        {PATH: (closed._replace(superseded_by=other.id), other)},
+        MergePolicy(single=SINGLE),
+    )
+    assert [conflict.kind for conflict in merged.conflicts] == ["successors"]
+    assert len(merged.questions) == 1
+
+
+def test_agents_keep_to_themselves() -> None:
+    """What two agents have each for itself is no contradiction."""
+    places = [f"agents/{name}/workspace/areas/jane/items.json" for name in ("ada", "bob")]
+    empty: dict[str, tuple[Fact, ...]] = dict.fromkeys(places, ())
+    merged = merge_facts(
+        empty, {**empty, places[0]: (OSLO,)}, {**empty, places[1]: (ROME,)}, MergePolicy("newest", "ours", SINGLE)
+    )
+    assert merged.conflicts == ()
+
+
+def test_a_value_beside_two_successors_is_asked_about_too() -> None:
+    """The question about two successors does not cover a third value, on either side."""
+    before = OSLO._replace(status="superseded")
+
+    def moved(number: int, place: str) -> list[Fact]:
+        new = home(number, place, number, links=(FactLink("supersedes", OSLO.id),))
+        return [before._replace(superseded_by=new.id), new]
+
+    rule = MergePolicy("review", "theirs", SINGLE)
+    third = home(9, "Lima", 9)
+    for ours, theirs, kinds in (
+        (moved(3, "Rome"), moved(4, "Paris"), ["successors"]),
+        ([*moved(3, "Rome"), third], moved(4, "Paris"), ["successors", "values"]),
+        (moved(3, "Rome"), [*moved(4, "Paris"), third], ["successors", "values"]),
+    ):
+        merged = merge_facts({PATH: (OSLO,)}, {PATH: tuple(ours)}, {PATH: tuple(theirs)}, rule)
+        assert [conflict.kind for conflict in merged.conflicts] == kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.learning.reconciling.sameness import adds_nothing, denies, ends, is_contained, is_more_detailed, is_similar
+from clawmem.learning.reconciling.gate import adds_nothing, denies, ends, is_contained, is_more_detailed, is_similar
 
 KNOWN = ["Django 5.1 and Celery", "Redis for the queue"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.model.records.event import Event
-from clawmem.model.records.speech import is_speech
+from clawmem.model.records.event import Event, is_speech
 
 
 @pytest.mark.parametrize(

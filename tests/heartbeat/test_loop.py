@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.heartbeat.step_timer import StepTimer
+from clawmem.heartbeat.loop import StepTimer
 from clawmem.model.progress import Progress
 
 

@@ -11,7 +11,7 @@ from clawmem.errors import ConflictMarkers, Unreadable
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.vault.edits.last_readable import last_readable_commit, unreadable_files
+from clawmem.vault.edits.hand_edits import last_readable_commit, unreadable_files
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmem.llm.client import Reply
-from clawmem.llm.json_text import json_documents, without_reasoning
-from clawmem.llm.loop import check_reply
+from clawmem.llm.loop import check_reply, json_documents, without_reasoning
 
 GREEN = '{"colour": "green"}'
 SCHEMA = {

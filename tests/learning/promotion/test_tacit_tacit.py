@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clawmem.learning.promotion.tacit import find_patterns
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.proposals.tacit import find_patterns
 
 
 def a_wish(number: int, words: str, **changes: object) -> Fact:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.model.facts.vital import vital_importance
+from clawmem.model.facts.trust import vital_importance
 from clawmem.model.proposals.learned_fact import learned_fact
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.event import Event
