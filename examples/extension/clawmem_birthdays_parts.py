@@ -44,7 +44,7 @@ def sections(vault: Vault, caller: Caller, question: str | None) -> list[tuple[s
     return [("Birthdays", found, "clawmem birthdays")] if found else []
 
 
-VERB = Command(show, (), {"birthdays": [str]}, ("clawmem birthdays",))
+VERB = Command(show, {"birthdays": [str]}, ("clawmem birthdays",))
 KINDS = (FileKind("birthdays", (PATH,), f"{__name__}:parse", AS_WRITTEN, PARSE, RECORD, PERSON, NONE, FILE, (LIFE,)),)
 REPORT = Reporter({"birthdays": int}, lambda found, explain: Report({"birthdays": len(found or ())}))
 COUNT = Step(

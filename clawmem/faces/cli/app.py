@@ -1,6 +1,6 @@
 """One Typer application made from the table of verbs. It reads every command line that is not a plain call.
 
-A command as Typer takes it: a function whose signature is made from the table of parameters.
+A command as Typer takes it: a function whose signature is made from the parameters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a verb is: a table of parameters, one function that answers, the shape of its answer, and examples.
+"""What a verb is: one function that answers, whose arguments are its parameters, the shape of its answer, and examples.
 
 The function is given a `Call` and gives back an `Answer`: it prints nothing and asks no question itself. The Typer
 command line, the reader of plain calls, completion, help, the manual and JSON Schemas are made from the command.
@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import IO, TYPE_CHECKING, Any
 
 from clawmem.errors import DONE, PARTIAL, PERSON_RUNS, IncompleteAnswer, NotPermitted
-from clawmem.faces.parts.parameters import COMMON, Parameter
+from clawmem.faces.parts.parameters import COMMON, Parameter, parameters_of
 from clawmem.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -146,20 +146,25 @@ class Call:
 
 
 class Command(NamedTuple):
-    """One verb, or one command of a group of verbs. The function takes a `Call` and each parameter by its name, and
-    returns an `Answer` or a `Stream`; what its docstring says is shown by `--help`, and so are the examples, each a
-    whole command line. `records` names the keys of the data that hold its records, for `--jsonl` and `--fields`
-    (`clawmem.faces.parts.records`); without such a key, the data is the one record. `within` opens a context in which
-    the command line runs the function and prints the answer. `person` says why only a person may run the command, in
-    words that follow its name; a function of the values says it, or nothing, for one call."""
+    """One verb, or one command of a group of verbs. The function takes a `Call` and the parameters, each an argument
+    that is annotated with its type and its `Parameter`, and returns an `Answer` or a `Stream`; what its docstring says
+    is shown by `--help`, and so are the examples, each a whole command line. `records` names the keys of the data that
+    hold its records, for `--jsonl` and `--fields` (`clawmem.faces.parts.records`); without such a key, the data is the
+    one record. `within` opens a context in which the command line runs the function and prints the answer. `person`
+    says why only a person may run the command, in words that follow its name; a function of the values says it, or
+    nothing, for one call."""
 
     function: Callable[..., Any]
-    parameters: tuple[Parameter, ...]
     shape: Shape
     examples: tuple[str, ...]
     records: tuple[str, ...] = ()
     within: Callable[[], AbstractContextManager[None]] = nullcontext
     person: str | Callable[[_Record], str] = ""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters, in the order of the function's arguments."""
+        return parameters_of(self.function)
 
 
 Group = Mapping[str, Command]

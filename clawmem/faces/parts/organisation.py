@@ -25,12 +25,9 @@ if TYPE_CHECKING:
     Text = TypeVar("Text", bound=Brief | ContextResult)
 
 ORG = Parameter(
-    "org",
     "Ask the organisation, too: its facts are labelled, come after your own that have as many words of the question,"
     " and take no room from them. The filters are for your own facts only.",
     ("--org",),
-    bool,
-    False,
 )
 _ORIGIN = {"org": str, "vault": str, "scopes": [str], "author": str, "commit": str, "path": str, "line": int}
 

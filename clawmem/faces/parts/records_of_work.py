@@ -4,7 +4,7 @@ category."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -19,12 +19,11 @@ from clawmem.serving.recall.recall import LEAST_SCORE, recall
 from clawmem.work.decisions import AddedRecord
 from clawmem.work.handed_in import WorkScope
 
-SCOPE_OPTIONS = (WORKFLOW, SCOPE, PROJECT)
-SCOPE_OF_NEW = (
-    WORKFLOW._replace(help="The workflow that it is for (CLAWMEM_WORKFLOW)."),
-    SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is the narrowest that is known."),
-    PROJECT._replace(help="The project that it is for (CLAWMEM_PROJECT); the default is this folder's."),
+WORKFLOW_OF_NEW = WORKFLOW._replace(help="The workflow that it is for (CLAWMEM_WORKFLOW).")
+SCOPE_OF_NEW = SCOPE._replace(
+    choices=SCOPES, help="Who sees it: {choices}; the default is the narrowest that is known."
 )
+PROJECT_OF_NEW = PROJECT._replace(help="The project that it is for (CLAWMEM_PROJECT); the default is this folder's.")
 ADDED = {
     "facts": ["fact"], "outcome": [{"added", "noop", "updated", "proposed"}], "commit": (str, None),
     "against": [{"id": str, "fact": str, "why": str}],
@@ -75,12 +74,12 @@ def list_command(category: str, plural: str) -> Command:
 
     def list_(
         call: Call,
-        entity: str | None,
-        tag: str | None,
-        limit: int | None,
-        workflow: str | None,
-        scope: str | None,
-        project: str | None,
+        entity: Annotated[str | None, OF_ENTITY],
+        tag: Annotated[str | None, WITH_TAG],
+        limit: Annotated[int | None, LIMIT],
+        workflow: Annotated[str | None, WORKFLOW],
+        scope: Annotated[str | None, SCOPE],
+        project: Annotated[str | None, PROJECT],
     ) -> Answer:
         vault, caller = call.runtime.vault(), call.runtime.caller()
         reach = reach_of(call, workflow, scope, project)
@@ -91,14 +90,13 @@ def list_command(category: str, plural: str) -> Command:
         return Answer(data, [fact_line(one.fact, one.entity) for one in facts], listed.notices, talk=talk)
 
     list_.__doc__ = f"List {plural}, those in use first."
-    options = (OF_ENTITY, WITH_TAG, LIMIT, *SCOPE_OPTIONS)
-    return Command(list_, options, {"facts": ["fact"], "total": int}, (f"clawmem {category} list",), ("facts",))
+    return Command(list_, {"facts": ["fact"], "total": int}, (f"clawmem {category} list",), ("facts",))
 
 
 def show_command(category: str) -> Command:
     """The command that shows one fact of a category."""
 
-    def show(call: Call, fact: str) -> Answer:
+    def show(call: Call, fact: Annotated[str, FACT]) -> Answer:
         shown = show_fact(call.runtime.vault(), fact, call.runtime.caller())
         if shown.fact.category != category:
             raise NotFound(f"{shown.fact.id} is no {category}.", f"`clawmem show {shown.fact.id}` shows it.")
@@ -107,20 +105,24 @@ def show_command(category: str) -> Command:
         return Answer({"fact": record}, lines, shown.notices)
 
     show.__doc__ = f"Show all that is known of a {category}."
-    return Command(show, (FACT,), {"fact": "fact"}, (f"clawmem {category} show fact_{category}",), ("fact",))
+    return Command(show, {"fact": "fact"}, (f"clawmem {category} show fact_{category}",), ("fact",))
 
 
 def search_command(category: str, plural: str) -> Command:
     """The command that searches the facts of a category."""
 
     def search(
-        call: Call, question: str, limit: int | None, workflow: str | None, scope: str | None, project: str | None
+        call: Call,
+        question: Annotated[str, Parameter("The question, or - for stdin.", stdin=True)],
+        limit: Annotated[int | None, LIMIT],
+        workflow: Annotated[str | None, WORKFLOW],
+        scope: Annotated[str | None, SCOPE],
+        project: Annotated[str | None, PROJECT],
     ) -> Answer:
         return found(call, question, category, plural, limit, (workflow, scope, project))
 
     search.__doc__ = f"Find the {plural} that fit a question or a task."
-    options = (Parameter("question", "The question, or - for stdin.", required=True, stdin=True), LIMIT, *SCOPE_OPTIONS)
-    return Command(search, options, FOUND, (f"clawmem {category} search 'uploads'",), ("facts",))
+    return Command(search, FOUND, (f"clawmem {category} search 'uploads'",), ("facts",))
 
 
 FOUND = {"facts": [{"...": "fact", "score": float}]}

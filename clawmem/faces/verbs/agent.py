@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import said
@@ -9,7 +11,7 @@ from clawmem.memory.entities.agents import create_agent, list_agents, show_agent
 from clawmem.model.language.text import counted
 
 
-def create(call: Call, agent_id: str) -> Answer:
+def create(call: Call, agent_id: Annotated[str, _ID]) -> Answer:
     """Create an agent with its own pages and workspace."""
     done = create_agent(call.runtime.vault(), agent_id, call.runtime.caller())
     lines = [
@@ -29,7 +31,7 @@ def list_(call: Call) -> Answer:
     return Answer({"agents": data}, Table(("agent", "workspace", "known as"), rows), talk=talk)
 
 
-def show(call: Call, agent_id: str) -> Answer:
+def show(call: Call, agent_id: Annotated[str, _ID._replace(completes="agent")]) -> Answer:
     """Show an agent's pages and entities."""
     one = show_agent(call.runtime.vault(), agent_id, call.runtime.caller())
     known = _known_as(call, one.id)
@@ -49,15 +51,14 @@ def _words(known: dict[str, str]) -> str:
     return ": ".join(filter(None, (name, known.get("description"))))
 
 
-_ID = Parameter("agent_id", "The agent's id, such as finance.", required=True)
+_ID = Parameter("The agent's id, such as finance.")
 _AGENT = {"id": str, "entities": [str], "name?": str, "emoji?": str, "description?": str}
 
 VERB = {
-    "create": Command(create, (_ID,), {"agent": str, "commit": str}, ("clawmem agent create researcher",)),
-    "list": Command(list_, (), {"agents": [_AGENT]}, ("clawmem agent list",), ("agents",)),
+    "create": Command(create, {"agent": str, "commit": str}, ("clawmem agent create researcher",)),
+    "list": Command(list_, {"agents": [_AGENT]}, ("clawmem agent list",), ("agents",)),
     "show": Command(
         show,
-        (_ID._replace(completes="agent"),),
         {"agent": {**_AGENT, "pages": {str: str}}},
         ("clawmem agent show finance",),
         ("agent",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
@@ -12,7 +13,12 @@ from clawmem.serving.analytics import Analytics, EntityUse
 from clawmem.serving.analytics import analytics as act
 
 
-def analytics(call: Call, limit: int) -> Answer:
+def analytics(
+    call: Call,
+    limit: Annotated[
+        int, Parameter("The maximum number of rows of each list.", ("--limit", "-n"), default=10, least=1, most=1000)
+    ],
+) -> Answer:
     """Active facts only. An access is a retrieval: recall, show, the answers of a context, and what the settings
     `access.*` add."""
     done = act(call.runtime.vault(), call.runtime.caller(), limit)
@@ -65,7 +71,6 @@ _FACT = {
 
 VERB = Command(
     analytics,
-    (Parameter("limit", "The maximum number of rows of each list.", ("--limit", "-n"), int, 10, least=1, most=1000),),
     {
         "total": {"facts": int, "asked_for": int, "accesses": int},
         "most": [_FACT],

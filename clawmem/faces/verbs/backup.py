@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL
 from clawmem.faces.parts.command import Answer, Call, Command, Stream
@@ -15,7 +15,12 @@ from clawmem.model.history.manifest import Manifest, manifest_record
 from clawmem.model.language.text import counted
 
 
-def backup(call: Call, file: str, force: bool, verify: bool) -> Answer | Stream:
+def backup(
+    call: Call,
+    file: Annotated[str, FILE._replace(metavar="FILE|-", help="The file to write, or - for stdout.")],
+    force: Annotated[bool, Parameter("Replace the file if it exists.", ("--force",))],
+    verify: Annotated[bool, Parameter("Verify the backup in FILE instead of creating one.", ("--verify",))],
+) -> Answer | Stream:
     """The backup contains the whole history. It is verified by a test restore before the file gets its name. The exit
     code is 4 if a hand edit could not be committed or a committed file cannot be read; the output names the file."""
     if verify:
@@ -70,11 +75,6 @@ def _about(manifest: Manifest) -> Iterator[str]:
 
 VERB = Command(
     backup,
-    (
-        FILE._replace(metavar="FILE|-", help="The file to write, or - for stdout."),
-        Parameter("force", "Replace the file if it exists.", ("--force",), bool, False),
-        Parameter("verify", "Verify the backup in FILE instead of creating one.", ("--verify",), bool, False),
-    ),
     {"file": (str, None), "size": int, "manifest": "manifest"},
     (
         "clawmem backup ~/copies/memory.clawmem",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import REFUSED, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -18,14 +18,28 @@ from clawmem.model.language.text import counted
 from clawmem.serving.answers import statements_answering
 
 
-def confirm(call: Call, fact: str, review_by: str | None, reason: str | None) -> Answer:
+def confirm(
+    call: Call,
+    fact: Annotated[str, FACT],
+    review_by: Annotated[
+        str | None, Parameter("The day by which it is to be checked again.", ("--review-by",), metavar="DATE")
+    ],
+    reason: Annotated[str | None, REASON._replace(help="Why it still holds.")],
+) -> Answer:
     """Say, as a person, that a claim still holds although a premise changed, or that an agent's claim is right. It is
     not in doubt any more, and neither is what was in doubt only because of it, until a premise changes again."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     return revised(claims.confirm(vault, fact, caller, review_by, check_reason(reason)))
 
 
-def check(call: Call, fact: str, question: str | None, expect: str | None, command: str | None, remove: bool) -> Answer:
+def check(
+    call: Call,
+    fact: Annotated[str, FACT],
+    question: Annotated[str | None, Parameter("A question to the memory.", ("--question",))],
+    expect: Annotated[str | None, Parameter("Words that the answer, or the output, must contain.", ("--expect",))],
+    command: Annotated[str | None, Parameter("A command that must succeed.", ("--command",))],
+    remove: Annotated[bool, Parameter("Remove the check.", ("--remove",))],
+) -> Answer:
     """Give a claim a check: a question, and words that the answer of the memory must contain; or a command that must
     succeed. A command runs only after a person allowed it with `clawmem evaluate allow`."""
     if remove and (question or expect or command):
@@ -34,7 +48,17 @@ def check(call: Call, fact: str, question: str | None, expect: str | None, comma
     return revised(claims.set_check(call.runtime.vault(), fact, wanted, call.runtime.caller()))
 
 
-def test(call: Call, fact: str | None, work: str, dry_run: bool) -> Answer:
+def test(
+    call: Call,
+    fact: Annotated[
+        str | None, FACT._replace(help="The id of the claim, or a unique prefix (default: all with a check).")
+    ],
+    work: Annotated[
+        str,
+        Parameter("The folder in which a command runs.", ("--work",), default=".", metavar="PATH", completes="file"),
+    ],
+    dry_run: Annotated[bool, DRY_RUN._replace(help="Run the checks; flag and file nothing.")],
+) -> Answer:
     """Run the check of a claim, or of every claim that has one. A question is asked without a model; one of the five
     best facts must contain the expected answer. A claim that fails is flagged, and a proposal to withdraw it is filed,
     once. Exit code 1 if a check fails, 4 if one could not run."""
@@ -69,11 +93,6 @@ _TEST = {"...": "fact", "outcome": {PASSED, FAILS, SKIPPED}, "why?": str, "filed
 VERB = {
     "confirm": Command(
         confirm,
-        (
-            FACT,
-            Parameter("review_by", "The day by which it is to be checked again.", ("--review-by",), metavar="DATE"),
-            REASON._replace(help="Why it still holds."),
-        ),
         REVISED,
         ("clawmem claim confirm fact_1a2b --reason 'The lock is needed anyway.' --review-by 2027-06-30",),
         ("facts",),
@@ -81,13 +100,6 @@ VERB = {
     ),
     "check": Command(
         check,
-        (
-            FACT,
-            Parameter("question", "A question to the memory.", ("--question",)),
-            Parameter("expect", "Words that the answer, or the output, must contain.", ("--expect",)),
-            Parameter("command", "A command that must succeed.", ("--command",)),
-            Parameter("remove", "Remove the check.", ("--remove",), bool, False),
-        ),
         REVISED,
         (
             "clawmem claim check fact_1a2b --question 'Where does Jane live?' --expect Oslo",
@@ -97,12 +109,6 @@ VERB = {
     ),
     "test": Command(
         test,
-        (
-            FACT._replace(required=False, help="The id of the claim, or a unique prefix (default: all with a check)."),
-            Parameter("work", "The folder in which a command runs.", ("--work",), default=".", metavar="PATH",
-                      completes="file"),
-            DRY_RUN._replace(help="Run the checks; flag and file nothing."),
-        ),
         {"tests": [_TEST], PASSED: int, FAILS: int, SKIPPED: int, "commit": (str, None)},
         ("clawmem claim test", "clawmem claim test --dry-run"),
         ("tests",),

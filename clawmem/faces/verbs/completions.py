@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
@@ -76,7 +78,9 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 FILES = {"bash": "clawmem.bash", "zsh": "_clawmem", "fish": "clawmem.fish"}
 
 
-def completions(call: Call, shell: str) -> Answer:
+def completions(
+    call: Call, shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=tuple(SCRIPTS))]
+) -> Answer:
     """The first lines of the script explain how to load it. It completes verbs, options, entities, fact ids and
     settings."""
     script = SCRIPTS.get(shell)
@@ -87,7 +91,6 @@ def completions(call: Call, shell: str) -> Answer:
 
 VERB = Command(
     completions,
-    (Parameter("shell", "{choices}.", required=True, metavar="SHELL", choices=tuple(SCRIPTS)),),
     {"shell": set(SCRIPTS), "file": str, "script": str},
     ("clawmem completions bash > ~/.local/share/bash-completion/completions/clawmem",),
 )

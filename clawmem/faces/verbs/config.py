@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command, Table
@@ -37,7 +37,7 @@ _ACCEPT_HINT = "Run it again with --yes to accept these values on this machine."
 _LONGEST = 200
 
 
-def get(call: Call, key: str) -> Answer:
+def get(call: Call, key: Annotated[str, _KEY]) -> Answer:
     """Print the effective value of a setting. A note names its origin: default, vault, local (this machine, this vault)
     or user (this machine, all vaults). The note also shows the value that the vault suggests."""
     found = setting(call.runtime.vault(), key)
@@ -45,7 +45,15 @@ def get(call: Call, key: str) -> Answer:
     return Answer(_data(found), [format_value(found.value)], talk=talk)
 
 
-def set_(call: Call, key: str, value: str, user: bool, shared: bool) -> Answer:
+def set_(
+    call: Call,
+    key: Annotated[str, _KEY],
+    value: Annotated[str, Parameter("The new value.", metavar="VALUE", completes="value of a setting")],
+    user: Annotated[bool, Parameter("For all vaults of this user on this machine.", ("--user",))],
+    shared: Annotated[
+        bool, Parameter("In clawmem.yaml; a setting that contacts other systems is a suggestion there.", ("--shared",))
+    ],
+) -> Answer:
     """Change a setting. A vault setting is changed in clawmem.yaml, in one commit; comments and order are preserved. A
     setting that contacts other systems (llm.*, semantic.*, sync.remote, sync.branch) is stored on this machine, in
     .git/clawmem/local.yaml; only a person can change it."""
@@ -75,7 +83,11 @@ def list_(call: Call) -> Answer:
     return Answer({"settings": [_data(one) for one in found]}, Table(("key", "value", "from", "about"), rows))
 
 
-def trust(call: Call, yes: bool, remove: bool) -> Answer:
+def trust(
+    call: Call,
+    yes: Annotated[bool, Parameter("Do not ask.", ("--yes",))],
+    remove: Annotated[bool, Parameter("Withdraw the acceptance of this vault.", ("--remove",))],
+) -> Answer:
     """Accept the suggestions of the vault on this machine. Models, addresses, key variables and remotes in a vault have
     no effect until a person accepts them. The values are copied to .git/clawmem/local.yaml; later suggestions need a
     new acceptance. After acceptance, sync also uses the vault's git settings that run a program or redirect a
@@ -99,7 +111,12 @@ def trust(call: Call, yes: bool, remove: bool) -> Answer:
     return Answer(data, [*(lines if yes else []), f"accepted on this machine, {kept}"])
 
 
-def extension(call: Call, name: str | None, yes: bool, remove: bool) -> Answer:
+def extension(
+    call: Call,
+    name: Annotated[str | None, Parameter("The extension to accept; without it, all are listed.", metavar="NAME")],
+    yes: Annotated[bool, Parameter("Do not ask.", ("--yes",))],
+    remove: Annotated[bool, Parameter("Withdraw the acceptance.", ("--remove",))],
+) -> Answer:
     """List the extensions that other programs installed, or accept one on this machine. clawmem imports none that a
     person did not accept: an accepted one runs as you, with all that you may read and write."""
     environment = call.runtime.environment
@@ -172,7 +189,7 @@ def _data(found: SettingState) -> dict[str, object]:
     return {**record, "from": found.origin, **suggested}
 
 
-_KEY = Parameter("key", "A key such as defaults.limit.", required=True, metavar="KEY", completes="setting")
+_KEY = Parameter("A key such as defaults.limit.", metavar="KEY", completes="setting")
 _SETTING = {
     "key": str,
     "value": object,
@@ -183,21 +200,9 @@ _SETTING = {
 }
 
 VERB = {
-    "get": Command(get, (_KEY,), _SETTING, ("clawmem config get defaults.limit",)),
+    "get": Command(get, _SETTING, ("clawmem config get defaults.limit",)),
     "set": Command(
         set_,
-        (
-            _KEY,
-            Parameter("value", "The new value.", required=True, metavar="VALUE", completes="value of a setting"),
-            Parameter("user", "For all vaults of this user on this machine.", ("--user",), bool, False),
-            Parameter(
-                "shared",
-                "In clawmem.yaml; a setting that contacts other systems is a suggestion there.",
-                ("--shared",),
-                bool,
-                False,
-            ),
-        ),
         {
             "key": str,
             "old": object,
@@ -211,13 +216,9 @@ VERB = {
         },
         ("clawmem config set defaults.limit 20",),
     ),
-    "list": Command(list_, (), {"settings": [_SETTING]}, ("clawmem config list",), ("settings",)),
+    "list": Command(list_, {"settings": [_SETTING]}, ("clawmem config list",), ("settings",)),
     "trust": Command(
         trust,
-        (
-            Parameter("yes", "Do not ask.", ("--yes",), bool, False),
-            Parameter("remove", "Withdraw the acceptance of this vault.", ("--remove",), bool, False),
-        ),
         (
             {
                 "accepted": bool,
@@ -232,11 +233,6 @@ VERB = {
     ),
     "extension": Command(
         extension,
-        (
-            Parameter("name", "The extension to accept; without it, all are listed.", metavar="NAME"),
-            Parameter("yes", "Do not ask.", ("--yes",), bool, False),
-            Parameter("remove", "Withdraw the acceptance.", ("--remove",), bool, False),
-        ),
         (
             {"extensions": [{"name": str, "reference": str, "distribution": str, "version": str, "accepted": bool}]},
             {"accepted": bool, "kept": str},

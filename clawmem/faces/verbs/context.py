@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -19,18 +19,20 @@ if TYPE_CHECKING:
 
 def context(
     call: Call,
-    question: str | None,
-    budget: int | None,
-    entity: str | None,
-    as_of: str | None,
-    at: str | None,
-    evidence: bool,
-    narrative: bool,
-    workflow: str | None,
-    scope: str | None,
-    project: str | None,
-    explain: bool,
-    org: bool,
+    question: Annotated[str | None, Parameter("The task of the agent, or - for stdin.", stdin=True)],
+    budget: Annotated[int | None, Parameter("The maximum number of tokens.", ("--budget", "-b"), least=1)],
+    entity: Annotated[str | None, OF_ENTITY],
+    as_of: Annotated[str | None, AS_OF],
+    at: Annotated[str | None, AT],
+    evidence: Annotated[bool, Parameter("Include the quote, event and day of each fact.", ("--evidence",))],
+    narrative: Annotated[bool, NARRATIVE],
+    workflow: Annotated[str | None, WORKFLOW],
+    scope: Annotated[str | None, SCOPE],
+    project: Annotated[str | None, PROJECT],
+    explain: Annotated[
+        bool, EXPLAIN._replace(help="Say of each fact of the scope or of a further pass why it is there.")
+    ],
+    org: Annotated[bool, ORG],
 ) -> Answer:
     """The text can be used in a system prompt. It states what was left out."""
     if narrative and not (question or "").strip():
@@ -82,20 +84,6 @@ def _line(one: ItemReason) -> str:
 
 VERB = Command(
     context,
-    (
-        Parameter("question", "The task of the agent, or - for stdin.", stdin=True),
-        Parameter("budget", "The maximum number of tokens.", ("--budget", "-b"), int, least=1),
-        OF_ENTITY,
-        AS_OF,
-        AT,
-        Parameter("evidence", "Include the quote, event and day of each fact.", ("--evidence",), bool, False),
-        NARRATIVE,
-        WORKFLOW,
-        SCOPE,
-        PROJECT,
-        EXPLAIN._replace(help="Say of each fact of the scope or of a further pass why it is there."),
-        ORG,
-    ),
     {
         "context": "context",
         "organisation?": OF_ORGANISATION,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -17,7 +17,21 @@ _DEFAULT = "15m"
 _AUTO = "auto"
 
 
-def install(call: Call, each: str | None, hour: str | None, by: str, dry_run: bool) -> Answer:
+def install(
+    call: Call,
+    each: Annotated[str | None, Parameter(f"How often: 5m to 30m, 1h to 12h, 1d (default: {_DEFAULT}).", ("--every",))],
+    hour: Annotated[str | None, Parameter("Once a day at HH:MM, local time.", ("--at",))],
+    by: Annotated[
+        str,
+        Parameter(
+            "crontab, systemd, or auto: the one that this machine has.",
+            ("--by",),
+            default=_AUTO,
+            choices=(_AUTO, CRONTAB, SYSTEMD),
+        ),
+    ],
+    dry_run: Annotated[bool, _DRY_RUN],
+) -> Answer:
     """Add the heartbeat of this vault to the crontab or the systemd timers of this user; other entries stay."""
     runtime = call.runtime
     vault, environment = runtime.vault(), runtime.environment
@@ -51,7 +65,7 @@ def show(call: Call) -> Answer:
     return Answer({"entries": [_data(call, wanted)]}, [wanted.text], notices)
 
 
-def remove(call: Call, dry_run: bool) -> Answer:
+def remove(call: Call, dry_run: Annotated[bool, _DRY_RUN]) -> Answer:
     """Remove the heartbeat of this vault; other lines and timers stay."""
     vault, environment = call.runtime.vault(), call.runtime.environment
     gone = [
@@ -92,21 +106,9 @@ _ENTRY = {"by": {CRONTAB, SYSTEMD}, "name": str, "text": str, "installed": bool,
 VERB = {
     "install": Command(
         install,
-        (
-            Parameter("each", f"How often: 5m to 30m, 1h to 12h, 1d (default: {_DEFAULT}).", ("--every",)),
-            Parameter("hour", "Once a day at HH:MM, local time.", ("--at",)),
-            Parameter(
-                "by",
-                "crontab, systemd, or auto: the one that this machine has.",
-                ("--by",),
-                default=_AUTO,
-                choices=(_AUTO, CRONTAB, SYSTEMD),
-            ),
-            _DRY_RUN,
-        ),
         _ENTRY,
         ("clawmem cron install --every 30m", "clawmem cron install --at 03:30 --by systemd"),
     ),
-    "show": Command(show, (), {"entries": [{**_ENTRY, "lacks?": [str]}]}, ("clawmem cron show",), ("entries",)),
-    "remove": Command(remove, (_DRY_RUN,), {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",), ("removed",)),
+    "show": Command(show, {"entries": [{**_ENTRY, "lacks?": [str]}]}, ("clawmem cron show",), ("entries",)),
+    "remove": Command(remove, {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",), ("removed",)),
 }

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 
 IDLE_MINUTES = 60.0
 
 
-def dashboard(call: Call, port: int | None, no_open: bool, idle_minutes: float) -> Answer:
+def dashboard(
+    call: Call,
+    port: Annotated[int | None, Parameter("The port; the default is a free one.", ("--port",), least=1, most=65_535)],
+    no_open: Annotated[bool, Parameter("Open no browser.", ("--no-open",))],
+    idle_minutes: Annotated[
+        float,
+        Parameter(
+            f"End after so many minutes without use; 0: never. The default is {IDLE_MINUTES:g}.",
+            ("--idle-minutes",),
+            default=IDLE_MINUTES,
+            least=0,
+        ),
+    ],
+) -> Answer:
     """Metrics, tasks, live sessions, approvals, changes with undo, search and the graph, on 127.0.0.1 only. The printed
     address logs one browser in. Each decision is what the verb does, one commit under your name. With --json, print the
     numbers and end."""
@@ -44,18 +59,6 @@ _METRICS = {
 
 VERB = Command(
     dashboard,
-    (
-        Parameter("port", "The port; the default is a free one.", ("--port",), int, least=1, most=65_535),
-        Parameter("no_open", "Open no browser.", ("--no-open",), bool, False),
-        Parameter(
-            "idle_minutes",
-            f"End after so many minutes without use; 0: never. The default is {IDLE_MINUTES:g}.",
-            ("--idle-minutes",),
-            float,
-            IDLE_MINUTES,
-            least=0,
-        ),
-    ),
     _METRICS,
     ("clawmem dashboard", "clawmem dashboard --port 8800 --no-open --idle-minutes 0"),
     person="lets one decide",

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, OF_ENTITY, Parameter
 from clawmem.faces.parts.records_of_work import (
     ADDED,
+    PROJECT_OF_NEW,
     SCOPE_OF_NEW,
+    WORKFLOW_OF_NEW,
     added,
     list_command,
     search_command,
@@ -31,17 +33,27 @@ if TYPE_CHECKING:
 
 def add(
     call: Call,
-    decided: str | None,
-    why: str | None,
-    alternatives: list[str] | None,
-    used: list[str] | None,
-    against: str | None,
-    entity: str | None,
-    tags: list[str] | None,
-    from_madr: str | None,
-    workflow: str | None,
-    scope: str | None,
-    project: str | None,
+    decided: Annotated[str | None, Parameter("What was decided, in one sentence, or - for stdin.", stdin=True)],
+    why: Annotated[str | None, Parameter("The reason.", ("--why",))],
+    alternatives: Annotated[
+        list[str] | None,
+        Parameter("An option that was rejected, and `: ` and why; may be repeated.", ("--alternative",)),
+    ],
+    used: Annotated[
+        list[str] | None,
+        Parameter("A fact that the decision rests on; may be repeated.", ("--used",), completes="fact"),
+    ],
+    against: Annotated[
+        str | None, Parameter("An earlier decision that it goes against.", ("--against",), completes="fact")
+    ],
+    entity: Annotated[str | None, Parameter("The entity that it is about.", ("--entity", "-e"), completes="entity")],
+    tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
+    from_madr: Annotated[
+        str | None, Parameter("A MADR page, or -.", ("--from-madr",), metavar="FILE", completes="file")
+    ],
+    workflow: Annotated[str | None, WORKFLOW_OF_NEW],
+    scope: Annotated[str | None, SCOPE_OF_NEW],
+    project: Annotated[str | None, PROJECT_OF_NEW],
 ) -> Answer:
     """Store a decision. It is never edited: add its outcome later, or supersede it. One that goes against an earlier
     decision in its scope is linked to it. With --from-madr, all of it is that of a MADR page; what a decision has no
@@ -110,7 +122,12 @@ def _read_page(call: Call, file: str) -> MadrDecision:
     return page
 
 
-def export(call: Call, target: str, entity: str | None, force: bool) -> Answer:
+def export(
+    call: Call,
+    target: Annotated[str, Parameter("The folder to write.", completes="file")],
+    entity: Annotated[str | None, OF_ENTITY],
+    force: Annotated[bool, Parameter("Replace files that exist.", ("--force",))],
+) -> Answer:
     """Write the decisions as MADR 4 pages: a folder of numbered Markdown files, oldest first. Superseded decisions are
     written with the number of their successor. The same decisions give the same bytes."""
     from clawmem.faces.parts.folders import write_folder
@@ -127,7 +144,12 @@ def export(call: Call, target: str, entity: str | None, force: bool) -> Answer:
     return Answer(data, [f"{counted(len(pages), 'decision')} written to {place}"], done.notices)
 
 
-def outcome(call: Call, fact: str, result: str, note: str | None) -> Answer:
+def outcome(
+    call: Call,
+    fact: Annotated[str, FACT],
+    result: Annotated[str, Parameter("{choices}.", choices=DECISION_OUTCOMES)],
+    note: Annotated[str | None, Parameter("What happened.", ("--note",))],
+) -> Answer:
     """Append what became of a decision. The decision itself stays as it is."""
     if result not in DECISION_OUTCOMES:
         raise InvalidInput(f"'{result}' is not an outcome.", f"Choose one of {', '.join(DECISION_OUTCOMES)}.")
@@ -139,28 +161,6 @@ def outcome(call: Call, fact: str, result: str, note: str | None) -> Answer:
 VERB = {
     "add": Command(
         add,
-        (
-            Parameter("decided", "What was decided, in one sentence, or - for stdin.", stdin=True),
-            Parameter("why", "The reason.", ("--why",)),
-            Parameter(
-                "alternatives",
-                "An option that was rejected, and `: ` and why; may be repeated.",
-                ("--alternative",),
-                repeated=True,
-            ),
-            Parameter(
-                "used",
-                "A fact that the decision rests on; may be repeated.",
-                ("--used",),
-                repeated=True,
-                completes="fact",
-            ),
-            Parameter("against", "An earlier decision that it goes against.", ("--against",), completes="fact"),
-            Parameter("entity", "The entity that it is about.", ("--entity", "-e"), completes="entity"),
-            Parameter("tags", "A tag; may be repeated.", ("--tag", "-t"), repeated=True),
-            Parameter("from_madr", "A MADR page, or -.", ("--from-madr",), metavar="FILE", completes="file"),
-            *SCOPE_OF_NEW,
-        ),
         ADDED,
         (
             "clawmem decision add 'Stream the uploads.' --why 'Memory grew with the file.'"
@@ -173,22 +173,12 @@ VERB = {
     "search": search_command(DECISION, "decisions"),
     "outcome": Command(
         outcome,
-        (
-            FACT,
-            Parameter("result", "{choices}.", required=True, choices=DECISION_OUTCOMES),
-            Parameter("note", "What happened.", ("--note",)),
-        ),
         {"fact": "fact", "commit": str},
         ("clawmem decision outcome fact_decision worked --note 'Memory is flat.'",),
         ("fact",),
     ),
     "export": Command(
         export,
-        (
-            Parameter("target", "The folder to write.", required=True, completes="file"),
-            OF_ENTITY,
-            Parameter("force", "Replace files that exist.", ("--force",), bool, False),
-        ),
         {"target": str, "files": [str]},
         ("clawmem decision export ./decisions",),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
 from clawmem.faces.parts.words import REVISED, revised
@@ -9,7 +11,13 @@ from clawmem.memory.facts.claims import deprecate as act
 from clawmem.memory.facts.revise import check_reason
 
 
-def deprecate(call: Call, fact: str, instead: str, until: str, reason: str | None) -> Answer:
+def deprecate(
+    call: Call,
+    fact: Annotated[str, FACT],
+    instead: Annotated[str, FACT._replace(help="The fact that takes its place.", flags=("--for",))],
+    until: Annotated[str, Parameter("The last day of the fact.", ("--until",), metavar="DATE")],
+    reason: Annotated[str | None, REASON._replace(help="Why it is deprecated.")],
+) -> Answer:
     """Up to and with the day, the fact is served with a warning that names the new one. After it, the heartbeat
     archives the fact and marks what rests on it. `undo` takes that back. An agent that deprecates what a person stated
     files a proposal."""
@@ -19,12 +27,6 @@ def deprecate(call: Call, fact: str, instead: str, until: str, reason: str | Non
 
 VERB = Command(
     deprecate,
-    (
-        FACT,
-        FACT._replace(name="instead", help="The fact that takes its place.", flags=("--for",)),
-        Parameter("until", "The last day of the fact.", ("--until",), required=True, metavar="DATE"),
-        REASON._replace(help="Why it is deprecated."),
-    ),
     REVISED,
     ("clawmem deprecate fact_1a2b --for fact_5e6f --until 2026-12-31",),
     ("facts",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -17,7 +17,20 @@ from clawmem.model.history.entry import HistoryEntry
 from clawmem.model.language.text import counted
 
 
-def diff(call: Call, older: str | None, newer: str | None, start: str | None, end: str | None) -> Answer:
+def diff(
+    call: Call,
+    older: Annotated[
+        str | None,
+        Parameter(
+            "A commit or a date; default: one day before TO. If the vault is younger, its first commit; if that day has"
+            " no change, the commit before TO.",
+            metavar="[FROM]",
+        ),
+    ],
+    newer: Annotated[str | None, Parameter("A commit or a date; default: HEAD.", metavar="[TO]")],
+    start: Annotated[str | None, Parameter("The same as FROM.", ("--from",))],
+    end: Annotated[str | None, Parameter("The same as TO.", ("--to",))],
+) -> Answer:
     """The answer describes in sentences what was learned, corrected and forgotten. A date means the last commit at or
     before it; a day, month or year means its end."""
     comparison = compare(
@@ -90,17 +103,6 @@ def _counts(counts: OtherChanges) -> Iterator[str]:
 
 VERB = Command(
     diff,
-    (
-        Parameter(
-            "older",
-            "A commit or a date; default: one day before TO. If the vault is younger, its first commit; if that day has"
-            " no change, the commit before TO.",
-            metavar="[FROM]",
-        ),
-        Parameter("newer", "A commit or a date; default: HEAD.", metavar="[TO]"),
-        Parameter("start", "The same as FROM.", ("--from",)),
-        Parameter("end", "The same as TO.", ("--to",)),
-    ),
     {
         "from?": "entry",
         "to": "entry",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import FILE, OF_ENTITY, Parameter
-from clawmem.faces.parts.records_of_work import SCOPE_OF_NEW
+from clawmem.faces.parts.records_of_work import PROJECT_OF_NEW, SCOPE_OF_NEW, WORKFLOW_OF_NEW
 from clawmem.faces.parts.words import said
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, digestion
 from clawmem.model.digestion.queue import PHASES, DigestionItem
@@ -22,12 +22,16 @@ _NO_CLAIM = "{}: no sentence states a claim that can be understood alone. The te
 
 def file(
     call: Call,
-    file: str,
-    title: str | None,
-    entity: str | None,
-    workflow: str | None,
-    scope: str | None,
-    project: str | None,
+    file: Annotated[str, FILE],
+    title: Annotated[
+        str | None, Parameter("The title of the document; the default is the name of the file.", ("--title",))
+    ],
+    entity: Annotated[
+        str | None, OF_ENTITY._replace(help="The entity of claims that name none; the default is made from the title.")
+    ],
+    workflow: Annotated[str | None, WORKFLOW_OF_NEW],
+    scope: Annotated[str | None, SCOPE_OF_NEW],
+    project: Annotated[str | None, PROJECT_OF_NEW],
 ) -> Answer:
     """Store a text in the ledger, and reduce it to claims at once: about five for 2,000 words, each with its evidence
     and its links. What is not sure enough becomes a proposal. The same text again changes nothing."""
@@ -101,16 +105,10 @@ _DIGESTED = {"sources": [_SOURCE], "commits": [str]}
 VERB = {
     "file": Command(
         file,
-        (
-            FILE,
-            Parameter("title", "The title of the document; the default is the name of the file.", ("--title",)),
-            OF_ENTITY._replace(help="The entity of claims that name none; the default is made from the title."),
-            *SCOPE_OF_NEW,
-        ),
         _DIGESTED,
         ("clawmem digest file report.md --entity projects/website",),
         ("sources",),
     ),
-    "run": Command(run, (), _DIGESTED, ("clawmem digest run",), ("sources",)),
-    "status": Command(status, (), {"sources": [_SOURCE]}, ("clawmem digest status",), ("sources",)),
+    "run": Command(run, _DIGESTED, ("clawmem digest run",), ("sources",)),
+    "status": Command(status, {"sources": [_SOURCE]}, ("clawmem digest status",), ("sources",)),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Annotated
 
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
@@ -23,7 +24,12 @@ _SHOWN_REMARKS = 3
 _NO_ERRORS = "No error is in the log of this machine."
 
 
-def doctor(call: Call, fix: bool, full: bool, errors: bool) -> Answer:
+def doctor(
+    call: Call,
+    fix: Annotated[bool, Parameter("Repair what is safe to repair, one commit for each repair.", ("--fix",))],
+    errors: Annotated[bool, Parameter("Show the log of errors on this machine; check nothing.", ("--errors",))],
+    full: Annotated[bool, Parameter("Check every git object and show every remark.", ("--full",))],
+) -> Answer:
     """The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count. --errors prints
     the log of errors on this machine instead, newest first, and checks nothing."""
     runtime = call.runtime
@@ -76,11 +82,6 @@ def _line(one: HealthProblem) -> str:
 
 VERB = Command(
     doctor,
-    (
-        Parameter("fix", "Repair what is safe to repair, one commit for each repair.", ("--fix",), bool, False),
-        Parameter("errors", "Show the log of errors on this machine; check nothing.", ("--errors",), bool, False),
-        Parameter("full", "Check every git object and show every remark.", ("--full",), bool, False),
-    ),
     {
         "problems": [
             {

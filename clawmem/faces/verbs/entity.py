@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import said
@@ -19,7 +21,12 @@ from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.pages.summary import prose
 
 
-def create(call: Call, name: str, title: str | None, alias: list[str] | None) -> Answer:
+def create(
+    call: Call,
+    name: Annotated[str, _NAME._replace(help="Such as projects/website or areas/people/jane.")],
+    title: Annotated[str | None, Parameter("The title of the entity, as used in text.", ("--title",))],
+    alias: Annotated[list[str] | None, Parameter("Another name for it; may be repeated.", ("--alias",))],
+) -> Answer:
     """Create an entity."""
     done = create_entity(call.runtime.vault(), name, call.runtime.caller(), title, tuple(alias or ()))
     return _changed(done, f"created {done.name}")
@@ -38,7 +45,7 @@ def list_(call: Call) -> Answer:
     return Answer({"entities": data}, table, listed.notices, talk=() if cells else ("There are no entities yet.",))
 
 
-def show(call: Call, name: str) -> Answer:
+def show(call: Call, name: Annotated[str, _NAME]) -> Answer:
     """Show an entity's summary and its facts."""
     shown = show_entity(call.runtime.vault(), name, call.runtime.caller())
     data = {
@@ -50,25 +57,35 @@ def show(call: Call, name: str) -> Answer:
     return Answer(data, lines, shown.notices)
 
 
-def move(call: Call, name: str, target: str) -> Answer:
+def move(
+    call: Call,
+    name: Annotated[str, _NAME],
+    target: Annotated[str, Parameter("The new name, such as resources/website.", completes="entity")],
+) -> Answer:
     """Move an entity to another path; the old name becomes an alias."""
     done = move_entity(call.runtime.vault(), name, target, call.runtime.caller())
     return _changed(done, f"moved {done.former} to {done.name}")
 
 
-def merge(call: Call, name: str, into: str) -> Answer:
+def merge(
+    call: Call,
+    name: Annotated[str, _NAME._replace(help="The entity that ends: its name, title or an alias.")],
+    into: Annotated[str, Parameter("The entity that stays.", completes="entity")],
+) -> Answer:
     """Merge an entity into another one that is the same person or thing; its names become aliases of that one."""
     done = merge_entities(call.runtime.vault(), name, into, call.runtime.caller())
     return _changed(done, f"merged {done.former} into {done.name}")
 
 
-def archive(call: Call, name: str) -> Answer:
+def archive(call: Call, name: Annotated[str, _NAME]) -> Answer:
     """Move an entity to archives/."""
     done = archive_entity(call.runtime.vault(), name, call.runtime.caller())
     return _changed(done, f"archived {done.former} as {done.name}")
 
 
-def rename(call: Call, name: str, new: str) -> Answer:
+def rename(
+    call: Call, name: Annotated[str, _NAME], new: Annotated[str, Parameter("The new last part of its name.")]
+) -> Answer:
     """Rename an entity in its folder; the old name becomes an alias."""
     done = rename_entity(call.runtime.vault(), name, new, call.runtime.caller())
     return _changed(done, f"renamed {done.former} to {done.name}")
@@ -81,45 +98,32 @@ def _changed(done: EntityChange, words: str) -> Answer:
     return Answer(data, lines, done.notices)
 
 
-_NAME = Parameter("name", "Its name, title or an alias.", required=True, completes="entity")
+_NAME = Parameter("Its name, title or an alias.", completes="entity")
 _CHANGED = {"entity": str, "former": (str, None), "commit": (str, None)}
 
 VERB = {
     "create": Command(
         create,
-        (
-            _NAME._replace(help="Such as projects/website or areas/people/jane."),
-            Parameter("title", "The title of the entity, as used in text.", ("--title",)),
-            Parameter("alias", "Another name for it; may be repeated.", ("--alias",), repeated=True),
-        ),
         _CHANGED,
         ("clawmem entity create areas/people/mia --title 'Mia Berg' --alias mimi",),
     ),
     "list": Command(
-        list_, (), {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",), ("entities",)
+        list_, {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",), ("entities",)
     ),
-    "show": Command(
-        show, (_NAME,), {"entity": "entity", "summary?": str, "facts": ["fact"]}, ("clawmem entity show jane",)
-    ),
+    "show": Command(show, {"entity": "entity", "summary?": str, "facts": ["fact"]}, ("clawmem entity show jane",)),
     "move": Command(
         move,
-        (_NAME, Parameter("target", "The new name, such as resources/website.", required=True, completes="entity")),
         _CHANGED,
         ("clawmem entity move projects/website resources/website",),
     ),
     "merge": Command(
         merge,
-        (
-            _NAME._replace(help="The entity that ends: its name, title or an alias."),
-            Parameter("into", "The entity that stays.", required=True, completes="entity"),
-        ),
         _CHANGED,
         ("clawmem entity merge areas/people/jane-known-to-tom areas/people/jane",),
     ),
-    "archive": Command(archive, (_NAME,), _CHANGED, ("clawmem entity archive projects/website",)),
+    "archive": Command(archive, _CHANGED, ("clawmem entity archive projects/website",)),
     "rename": Command(
         rename,
-        (_NAME, Parameter("new", "The new last part of its name.", required=True)),
         _CHANGED,
         ("clawmem entity rename projects/website homepage",),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
@@ -20,7 +21,18 @@ _FORMATS = ("okf", "jsonl")
 
 
 def export(
-    call: Call, target: str, format_: str, contract: bool, since: str | None, entity: str | None, force: bool
+    call: Call,
+    target: Annotated[str, Parameter("The folder or file to write; for jsonl, - is stdout.", completes="file")],
+    format_: Annotated[
+        str,
+        Parameter(
+            "{choices}: a folder of pages, or one fact a line.", ("--format", "-f"), default="okf", choices=_FORMATS
+        ),
+    ],
+    contract: Annotated[bool, Parameter("Write lines of the interchange contract.", ("--contract",))],
+    since: Annotated[str | None, Parameter("With --contract: only what changed after this commit.", ("--since",))],
+    entity: Annotated[str | None, OF_ENTITY],
+    force: Annotated[bool, Parameter("Replace files that exist.", ("--force",))],
 ) -> Answer | Feed:
     """Current and superseded facts are written, with their sources; retracted ones are not. `backup` writes the whole
     vault with its history. With --contract, the lines are what `publish` takes; with --since, only what was added or
@@ -78,20 +90,6 @@ def _lines(done: ExportedMemory) -> Iterator[str]:
 
 VERB = Command(
     export,
-    (
-        Parameter("target", "The folder or file to write; for jsonl, - is stdout.", required=True, completes="file"),
-        Parameter(
-            "format_",
-            "{choices}: a folder of pages, or one fact a line.",
-            ("--format", "-f"),
-            default="okf",
-            choices=_FORMATS,
-        ),
-        Parameter("contract", "Write lines of the interchange contract.", ("--contract",), bool, False),
-        Parameter("since", "With --contract: only what changed after this commit.", ("--since",)),
-        OF_ENTITY,
-        Parameter("force", "Replace files that exist.", ("--force",), bool, False),
-    ),
     {"format": str, "target": (str, None), "written": int, "files": int, "commit?": (str, None)},
     (
         "clawmem export ./okf",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
@@ -11,7 +13,11 @@ from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import one_line
 
 
-def forget(call: Call, words: str, yes: bool) -> Answer:
+def forget(
+    call: Call,
+    words: Annotated[str, Parameter("What is to be forgotten, in the words that it was said in.")],
+    yes: Annotated[bool, Parameter("Hide what is shown.", ("--yes",))],
+) -> Answer:
     """Facts and messages that have all of the words are shown. With --yes they are hidden from recall, context and
     pages; a longer name is not taken with a shorter one. `clawmem undo` brings them back, `clawmem redact` removes a
     text from the history."""
@@ -29,10 +35,6 @@ def forget(call: Call, words: str, yes: bool) -> Answer:
 
 VERB = Command(
     forget,
-    (
-        Parameter("words", "What is to be forgotten, in the words that it was said in.", required=True),
-        Parameter("yes", "Hide what is shown.", ("--yes",), bool, False),
-    ),
     {"facts": [str], "events": [str], "commit": (str, None)},
     ("clawmem forget 'has a boat'", "clawmem forget 'cost 100 euros' --yes"),
     person="hides facts and messages",

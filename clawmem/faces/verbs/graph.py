@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -19,7 +19,13 @@ from clawmem.serving import graph as acts
 from clawmem.wiki.site import gather_pages
 
 
-def neighbors(call: Call, node: str, depth: int, include_superseded: bool, limit: int) -> Answer:
+def neighbors(
+    call: Call,
+    node: Annotated[str, _NODE],
+    depth: Annotated[int, Parameter("The maximum distance in links.", ("--depth",), default=1, least=1, most=10)],
+    include_superseded: Annotated[bool, _THROUGH],
+    limit: Annotated[int, _LIMIT],
+) -> Answer:
     """Show the neighbors of a fact or an entity."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
@@ -27,7 +33,13 @@ def neighbors(call: Call, node: str, depth: int, include_superseded: bool, limit
     return _walked(found, "neighbors", "It has no links.")
 
 
-def path(call: Call, first: str, last: str, longest: int, include_superseded: bool) -> Answer:
+def path(
+    call: Call,
+    first: Annotated[str, _NODE],
+    last: Annotated[str, _NODE],
+    longest: Annotated[int, Parameter("The maximum length in links.", ("--longest",), default=6, least=1, most=20)],
+    include_superseded: Annotated[bool, _THROUGH],
+) -> Answer:
     """Show the shortest path between two nodes."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
@@ -35,7 +47,12 @@ def path(call: Call, first: str, last: str, longest: int, include_superseded: bo
     return _walked(found, "path", "Both names mean the same node.")
 
 
-def backlinks(call: Call, node: str, include_superseded: bool, limit: int) -> Answer:
+def backlinks(
+    call: Call,
+    node: Annotated[str, _NODE],
+    include_superseded: Annotated[bool, _THROUGH],
+    limit: Annotated[int, _LIMIT],
+) -> Answer:
     """Show which facts link to a fact or an entity."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
@@ -43,7 +60,14 @@ def backlinks(call: Call, node: str, include_superseded: bool, limit: int) -> An
     return _walked(found, "backlinks", "No fact links to it.")
 
 
-def export(call: Call, format_: str, entity: str | None, depth: int) -> Answer:
+def export(
+    call: Call,
+    format_: Annotated[str, Parameter("{choices}.", ("--format", "-f"), default=MERMAID, choices=_FORMATS)],
+    entity: Annotated[
+        str | None, Parameter("Only what is around this entity.", ("--entity", "-e"), completes="entity")
+    ],
+    depth: Annotated[int, Parameter("With --entity, the maximum distance.", ("--depth",), default=2, least=1, most=10)],
+) -> Answer:
     """Print what the wiki shows as a graph: entities, facts and decisions, with what they rest on, contradict, mention
     and replaced. Mermaid is drawn by git hosts and Obsidian, GraphML by Gephi, yEd and Cytoscape."""
     if format_ not in _FORMATS:
@@ -103,53 +127,33 @@ def _node_text(node: acts.GraphNode) -> str:
 
 
 _FORMATS = (MERMAID, GRAPHML)
-_NODE = Parameter(
-    "node", "A fact by id or prefix, or an entity by name, title or alias.", required=True, completes="fact or entity"
-)
+_NODE = Parameter("A fact by id or prefix, or an entity by name, title or alias.", completes="fact or entity")
 _THROUGH = SUPERSEDED._replace(help="Also follow replaced and withdrawn facts.")
-_LIMIT = Parameter("limit", "How many nodes to show.", ("--limit", "-n"), int, 50, least=1)
+_LIMIT = Parameter("How many nodes to show.", ("--limit", "-n"), default=50, least=1)
 _POINT = {"node": str, "kind": {"fact", "entity"}, "fact?": "fact"}
 _STEP = {**_POINT, "relation": str, "direction": {"out", "in"}, "from": str, "depth": int}
 
 VERB = {
     "neighbors": Command(
         neighbors,
-        (
-            _NODE,
-            Parameter("depth", "The maximum distance in links.", ("--depth",), int, 1, least=1, most=10),
-            _THROUGH,
-            _LIMIT,
-        ),
         {"start": _POINT, "neighbors": [_STEP], "total": int},
         ("clawmem graph neighbors areas/people/jane --depth 2",),
         ("neighbors",),
     ),
     "path": Command(
         path,
-        (
-            _NODE._replace(name="first"),
-            _NODE._replace(name="last"),
-            Parameter("longest", "The maximum length in links.", ("--longest",), int, 6, least=1, most=20),
-            _THROUGH,
-        ),
         {"start": _POINT, "path": [_STEP], "total": int},
         ("clawmem graph path areas/people/jane projects/website",),
         ("path",),
     ),
     "backlinks": Command(
         backlinks,
-        (_NODE, _THROUGH, _LIMIT),
         {"start": _POINT, "backlinks": [_STEP], "total": int},
         ("clawmem graph backlinks projects/website",),
         ("backlinks",),
     ),
     "export": Command(
         export,
-        (
-            Parameter("format_", "{choices}.", ("--format", "-f"), default=MERMAID, choices=_FORMATS),
-            Parameter("entity", "Only what is around this entity.", ("--entity", "-e"), completes="entity"),
-            Parameter("depth", "With --entity, the maximum distance.", ("--depth",), int, 2, least=1, most=10),
-        ),
         {"format": {MERMAID, GRAPHML}, "nodes": int, "edges": int, "text": str},
         ("clawmem graph export --entity areas/people/jane", "clawmem graph export --format graphml > memory.graphml"),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, PROJECT, SCOPE, WORKFLOW, Parameter
@@ -22,7 +22,7 @@ def list_(call: Call) -> Answer:
     return Answer({"guardrails": [_data(one) for one in done.guardrails]}, lines, done.notices, talk=talk)
 
 
-def show(call: Call, fact: str) -> Answer:
+def show(call: Call, fact: Annotated[str, FACT]) -> Answer:
     """Show a guardrail: its reason and evidence, for whom it holds, how often it was served, and each failure since."""
     done = show_guardrail(call.runtime.vault(), call.runtime.caller(), fact)
     one = done.guardrails[0]
@@ -37,14 +37,26 @@ def show(call: Call, fact: str) -> Answer:
 
 def add(
     call: Call,
-    rule: str,
-    why: str,
-    failure_mode: str | None,
-    agents: list[str] | None,
-    evidence: list[str] | None,
-    workflow: str | None,
-    scope: str | None,
-    project: str | None,
+    rule: Annotated[str, Parameter("The rule in one sentence, or - for stdin.", stdin=True)],
+    why: Annotated[str, Parameter("The reason.", ("--why",))],
+    failure_mode: Annotated[
+        str | None, Parameter("The failure mode that it prevents.", ("--failure-mode",), completes="failure mode")
+    ],
+    agents: Annotated[
+        list[str] | None,
+        Parameter(
+            "An agent for which it holds; may be repeated. The default is everybody.",
+            ("--for",),
+            metavar="AGENT",
+            completes="agent",
+        ),
+    ],
+    evidence: Annotated[list[str] | None, Parameter("The id of what led to it; may be repeated.", ("--evidence",))],
+    workflow: Annotated[str | None, WORKFLOW._replace(help="The workflow for which it holds; the default is all.")],
+    scope: Annotated[
+        str | None, SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody.")
+    ],
+    project: Annotated[str | None, PROJECT._replace(help="The project for which it holds; the default is all.")],
 ) -> Answer:
     """Store a guardrail. It leads every context that it holds for, and no budget cuts it. One that an agent gives waits
     for a person."""
@@ -104,31 +116,10 @@ _GUARDRAIL = {
 }  # fmt: skip
 
 VERB = {
-    "list": Command(list_, (), {"guardrails": [_GUARDRAIL]}, ("clawmem guardrail list",), ("guardrails",)),
-    "show": Command(
-        show, (FACT,), {"guardrail": _GUARDRAIL}, ("clawmem guardrail show fact_guardrail",), ("guardrail",)
-    ),
+    "list": Command(list_, {"guardrails": [_GUARDRAIL]}, ("clawmem guardrail list",), ("guardrails",)),
+    "show": Command(show, {"guardrail": _GUARDRAIL}, ("clawmem guardrail show fact_guardrail",), ("guardrail",)),
     "add": Command(
         add,
-        (
-            Parameter("rule", "The rule in one sentence, or - for stdin.", required=True, stdin=True),
-            Parameter("why", "The reason.", ("--why",), required=True),
-            Parameter(
-                "failure_mode", "The failure mode that it prevents.", ("--failure-mode",), completes="failure mode"
-            ),
-            Parameter(
-                "agents",
-                "An agent for which it holds; may be repeated. The default is everybody.",
-                ("--for",),
-                repeated=True,
-                metavar="AGENT",
-                completes="agent",
-            ),
-            Parameter("evidence", "The id of what led to it; may be repeated.", ("--evidence",), repeated=True),
-            WORKFLOW._replace(help="The workflow for which it holds; the default is all."),
-            SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody."),
-            PROJECT._replace(help="The project for which it holds; the default is all."),
-        ),
         {"outcome": str, "guardrail": ("fact", None), "proposal": (str, None), "commit": (str, None)},
         ("clawmem guardrail add 'Never push to the main branch.' --why 'A release was lost.' --for coder",),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.faces.parts.command import Answer, Call, Command, Table
@@ -20,13 +21,23 @@ from clawmem.model.settings.model_names import EXTRACT, JUDGE, SYNTHESIZE
 
 def heartbeat(
     call: Call,
-    dry_run: bool,
-    explain: bool,
-    budget_cents: float | None,
-    model: str | None,
-    stamped: bool,
-    only: Sequence[str] | None,
-    list_steps: bool,
+    dry_run: Annotated[bool, DRY_RUN],
+    explain: Annotated[bool, EXPLAIN],
+    budget_cents: Annotated[
+        float | None, Parameter("The maximum cost of the model in this run, in cents.", ("--budget-cents",), least=0)
+    ],
+    model: Annotated[str | None, MODEL],
+    stamped: Annotated[bool, Parameter("Start each line with the time, for a log file.", ("--stamped",))],
+    only: Annotated[
+        list[str] | None,
+        Parameter(
+            "Run only this step; may be repeated.",
+            ("--only",),
+            metavar="STEP",
+            choices={step.name: step.description for step in all_steps()},
+        ),
+    ],
+    list_steps: Annotated[bool, Parameter("List the steps and when each is due.", ("--list",))],
 ) -> Answer:
     """The heartbeat takes in the transcripts of sessions that nobody ended, commits hand edits, finds the triples of
     facts that have none, learns from new events and daily notes, counts accesses, archives unused facts, writes daily
@@ -99,24 +110,6 @@ def _lines(done: HeartbeatResult, reports: Sequence[Report], dry_run: bool, expl
 
 VERB = Command(
     heartbeat,
-    (
-        DRY_RUN,
-        EXPLAIN,
-        Parameter(
-            "budget_cents", "The maximum cost of the model in this run, in cents.", ("--budget-cents",), float, least=0
-        ),
-        MODEL,
-        Parameter("stamped", "Start each line with the time, for a log file.", ("--stamped",), bool, False),
-        Parameter(
-            "only",
-            "Run only this step; may be repeated.",
-            ("--only",),
-            repeated=True,
-            metavar="STEP",
-            choices={step.name: step.description for step in all_steps()},
-        ),
-        Parameter("list_steps", "List the steps and when each is due.", ("--list",), bool, False),
-    ),
     (
         {
             "commits": [str],

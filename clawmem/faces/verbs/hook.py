@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -61,7 +61,11 @@ _READING = "reading"
 _TRANSCRIPT, _SESSION = "transcript", "session"
 
 
-def hook(call: Call, event: str, harness: str) -> Answer:
+def hook(
+    call: Call,
+    event: Annotated[str, Parameter("The event by the harness's own name, or start, prompt, compact or end.")],
+    harness: Annotated[str, Parameter("The harness: {choices}.", ("--harness",), default="shell", choices=_HARNESSES)],
+) -> Answer:
     """It reads what the harness says on stdin and prints what the harness gives to its agent. It always exits with 0
     and ends after 2 seconds, so that it never blocks an agent; `clawmem status` shows what each hook did."""
     if harness not in _HARNESSES:
@@ -280,10 +284,6 @@ def _mark(call: Call, vault: Vault, harness: str, event: str, outcome: str, mess
 
 VERB = Command(
     hook,
-    (
-        Parameter("event", "The event by the harness's own name, or start, prompt, compact or end.", required=True),
-        Parameter("harness", "The harness: {choices}.", ("--harness",), default="shell", choices=_HARNESSES),
-    ),
     {"event": str, "harness": str, "outcome": {DONE, FAILED, LATE}, "message": str, "text": str},
     ('echo \'{"prompt": "where does Jane live?"}\' | clawmem hook UserPromptSubmit --harness claude-code',),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from clawmem.bridge.worker import VaultReport, VectorReport, WorkerOptions, embed_missing, work_on, work_once
 from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput
@@ -37,7 +37,14 @@ _NO_VECTORS = (
 
 
 def init(
-    call: Call, url: str, org: str | None, name: str | None, *, review: bool, no_review: bool, close_public: bool
+    call: Call,
+    url: Annotated[str, Parameter("The address of the database, or -.")],
+    org: Annotated[str | None, Parameter("Also add this organisation.", ("--org",), metavar="ORG")],
+    name: Annotated[str | None, Parameter("Its full name.", ("--name",), metavar="TEXT")],
+    *,
+    review: Annotated[bool, _REVIEW],
+    no_review: Annotated[bool, _NO_REVIEW],
+    close_public: Annotated[bool, Parameter("Revoke CREATE on the schema public.", ("--close-public",))],
 ) -> Answer:
     """Make or update the schema of the hub in a PostgreSQL database, as its owner. Doing it again changes nothing.
     URL is postgresql://HOST/DATABASE without a password, or - for libpq's own variables and files. A database where
@@ -66,7 +73,14 @@ def init(
 
 
 def org(
-    call: Call, action: str, name: str, title: str | None, hub: str | None, *, review: bool, no_review: bool
+    call: Call,
+    action: Annotated[str, _ADD],
+    name: Annotated[str, Parameter("A short name, such as acme.")],
+    title: Annotated[str | None, Parameter("Its full name.", ("--name",), metavar="TEXT")],
+    hub: Annotated[str | None, _HUB],
+    *,
+    review: Annotated[bool, _REVIEW],
+    no_review: Annotated[bool, _NO_REVIEW],
 ) -> Answer:
     """Add an organisation, or change its title and whether promotions wait for a person. What is not named stays."""
     _check_words((_ADD, action))
@@ -91,14 +105,14 @@ def _chosen_review(review: bool, no_review: bool) -> bool | None:
 
 def vault(
     call: Call,
-    action: str,
-    address: str,
-    scope: str | None,
-    kind: str | None,
-    of_org: str | None,
-    hub: str | None,
+    action: Annotated[str, _ADD_OR_REMOVE],
+    address: Annotated[str, Parameter("The URL or folder of the vault, or its id.")],
+    scope: Annotated[str | None, _SCOPE],
+    kind: Annotated[str | None, _KIND],
+    of_org: Annotated[str | None, _ORG],
+    hub: Annotated[str | None, _HUB],
     *,
-    purge: bool,
+    purge: Annotated[bool, Parameter("Also empty what the log has of it.", ("--purge",))],
 ) -> Answer:
     """Add a vault that workers take in, or remove one with all its rows. ADDRESS is the full URL of its git remote, or
     its folder on the machine of the worker; to remove, also its id. Members of the scope read everything in it."""
@@ -144,14 +158,16 @@ def _add_vault(
 
 def user(
     call: Call,
-    action: str,
-    name: str,
-    scope: str | None,
-    may: list[str] | None,
-    of_org: str | None,
-    hub: str | None,
+    action: Annotated[str, _ADD_OR_REVOKE],
+    name: Annotated[str, Parameter("The login role.")],
+    scope: Annotated[str | None, _SCOPE._replace(help="The scope; without it, revoke takes all.")],
+    may: Annotated[
+        list[str] | None, Parameter("What it may do besides reading: {choices}.", ("--may",), choices=operator.RIGHTS)
+    ],
+    of_org: Annotated[str | None, _ORG],
+    hub: Annotated[str | None, _HUB],
     *,
-    worker: bool,
+    worker: Annotated[bool, Parameter("A role of workers, which see every scope.", ("--worker",))],
 ) -> Answer:
     """Add a login role of PostgreSQL that reads a scope, or revoke it. To add it again replaces its rights in the
     scope. One role is of one organisation. A revocation
@@ -197,13 +213,17 @@ def _revoke(call: Call, name: str, scope: str | None, of_org: str | None, hub: s
 
 def worker(
     call: Call,
-    every: float,
-    fetch_seconds: float,
-    embed_seconds: float,
-    of_org: str | None,
-    hub: str | None,
+    every: Annotated[float, Parameter("Seconds between two looks.", ("--every",), default=30.0)],
+    fetch_seconds: Annotated[
+        float, Parameter("How long git may take for one vault.", ("--fetch-seconds",), default=300.0)
+    ],
+    embed_seconds: Annotated[
+        float, Parameter("How long to compute vectors in one round.", ("--embed-seconds",), default=60.0)
+    ],
+    of_org: Annotated[str | None, _ORG._replace(help="Work for this organisation only.")],
+    hub: Annotated[str | None, _HUB],
     *,
-    once: bool,
+    once: Annotated[bool, Parameter("Look at each vault once, then end.", ("--once",))],
 ) -> Answer | Feed:
     """Take new commits of the vaults into the hub, again and again or --once, then compute missing vectors. It may be
     killed at any moment, and several may run. Mirrors of the vaults are kept below ~/.cache/clawmem/hub and can be
@@ -246,7 +266,7 @@ def _taken(one: VaultReport) -> dict[str, Any]:
     return one._asdict()
 
 
-def status(call: Call, hub: str | None) -> Answer:
+def status(call: Call, hub: Annotated[str | None, _HUB]) -> Answer:
     """Show the version of the hub, its organisations, scopes and members, and how far each vault was taken in."""
     state = _act(call, hub, operator.read_state)
     vaults = [
@@ -279,7 +299,16 @@ def status(call: Call, hub: str | None) -> Answer:
     return Answer(data, lines, notices)
 
 
-def verify(call: Call, redacted: str | None, of_org: str | None, hub: str | None, *, vacuum: bool) -> Answer:
+def verify(
+    call: Call,
+    redacted: Annotated[
+        str | None, Parameter("Search for this text, or - for stdin.", ("--redacted",), metavar="TEXT", stdin=True)
+    ],
+    of_org: Annotated[str | None, _ORG],
+    hub: Annotated[str | None, _HUB],
+    *,
+    vacuum: Annotated[bool, Parameter("First write all tables anew.", ("--vacuum",))],
+) -> Answer:
     """Rebuild the state of each vault from the log, compare it with the tables, and print what differs (exit code 1).
     With --redacted, search every table for a text instead; also as the owner with --vacuum, which first writes all
     tables anew, so that their files have no deleted rows. The server's write-ahead log, backups and replicas keep
@@ -342,7 +371,13 @@ def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
     return Answer(data, lines, exit_code=REFUSED if found else DONE)
 
 
-def state(call: Call, address: str, at: str | None, of_org: str | None, hub: str | None) -> Answer:
+def state(
+    call: Call,
+    address: Annotated[str, Parameter("The address or the id of the vault.")],
+    at: Annotated[str | None, Parameter("The time (default: now).", ("--at",), metavar="WHEN")],
+    of_org: Annotated[str | None, _ORG],
+    hub: Annotated[str | None, _HUB],
+) -> Answer:
     """Print the facts of a vault as the hub had them at a time, rebuilt from the log alone."""
     from clawmem.bridge.fold import folded
     from clawmem.index.hub.verify import log_of, scope_of
@@ -398,18 +433,16 @@ def _time(moment: datetime | None) -> str | None:
     return None if moment is None else stamp(moment)
 
 
-_HUB = Parameter("hub", "The hub's address, or - (default: CLAWMEM_HUB_URL, else PG* variables).", ("--hub",), metavar="URL")  # fmt: skip # noqa: E501
-_ORG = Parameter("of_org", "The organisation; not needed if the hub has one only.", ("--org",), metavar="ORG")
-_REVIEW = Parameter("review", "Promotions wait until a person approves them.", ("--review",), bool, False)
-_NO_REVIEW = Parameter("no_review", "Promotions are shared at once.", ("--no-review",), bool, False)
-_SCOPE = Parameter("scope", "The scope: a team, a framework or the organisation.", ("--scope",), metavar="SCOPE")
-_ADD = Parameter("action", "add: add an organisation or change it.", required=True, choices=("add",))
-_ADD_OR_REMOVE = Parameter("action", "{choices}.", required=True, choices=("add", "remove"))
-_ADD_OR_REVOKE = Parameter("action", "{choices}.", required=True, choices=("add", "revoke"))
-_KIND = Parameter("kind", "The kind of a new scope: {choices}.", ("--kind",), choices=operator.SCOPE_KINDS)
-_MAY = Parameter(
-    "may", "What it may do besides reading: {choices}.", ("--may",), repeated=True, choices=operator.RIGHTS
-)
+_HUB = Parameter("The hub's address, or - (default: CLAWMEM_HUB_URL, else PG* variables).", ("--hub",), metavar="URL")  # fmt: skip # noqa: E501
+_ORG = Parameter("The organisation; not needed if the hub has one only.", ("--org",), metavar="ORG")
+_REVIEW = Parameter("Promotions wait until a person approves them.", ("--review",))
+_NO_REVIEW = Parameter("Promotions are shared at once.", ("--no-review",))
+_SCOPE = Parameter("The scope: a team, a framework or the organisation.", ("--scope",), metavar="SCOPE")
+_ADD = Parameter("add: add an organisation or change it.", choices=("add",))
+_ADD_OR_REMOVE = Parameter("{choices}.", choices=("add", "remove"))
+_ADD_OR_REVOKE = Parameter("{choices}.", choices=("add", "revoke"))
+_KIND = Parameter("The kind of a new scope: {choices}.", ("--kind",), choices=operator.SCOPE_KINDS)
+_MAY = Parameter("What it may do besides reading: {choices}.", ("--may",), choices=operator.RIGHTS)
 _TAKEN = {
     "org": str, "vault": str, "address": str, "head": (str, None), "commits": int, "rows": int, "facts": int,
     "rewritten": bool, "busy": bool, "problem": (str, None),
@@ -431,81 +464,36 @@ _DECIDES = "decides who reads what"
 VERB = {
     "init": Command(
         init,
-        (
-            Parameter("url", "The address of the database, or -.", required=True),
-            Parameter("org", "Also add this organisation.", ("--org",), metavar="ORG"),
-            Parameter("name", "Its full name.", ("--name",), metavar="TEXT"),
-            _REVIEW,
-            _NO_REVIEW,
-            Parameter("close_public", "Revoke CREATE on the schema public.", ("--close-public",), bool, False),
-        ),
         {"applied": [str], "migration": int, "vectors": bool, "added": (str, None), "closed": [str]},
         ("clawmem hub init - --org acme",),
         person=_DECIDES,
     ),
     "org": Command(
         org,
-        (
-            _ADD,
-            Parameter("name", "A short name, such as acme.", required=True),
-            Parameter("title", "Its full name.", ("--name",), metavar="TEXT"),
-            _HUB,
-            _REVIEW,
-            _NO_REVIEW,
-        ),
         {"org": str, "added": bool, "review": bool},
         ("clawmem hub org add acme --review",),
         person=_DECIDES,
     ),
     "vault": Command(
         vault,
-        (
-            _ADD_OR_REMOVE,
-            Parameter("address", "The URL or folder of the vault, or its id.", required=True),
-            _SCOPE,
-            _KIND,
-            _ORG,
-            _HUB,
-            Parameter("purge", "Also empty what the log has of it.", ("--purge",), bool, False),
-        ),
         {"vault": str, "address": str, "emptied": int, "new_scope": (str, None), "removed_scopes": [str]},
         ("clawmem hub vault add ~/.clawmem --scope team-a",),
         person=_DECIDES,
     ),
     "user": Command(
         user,
-        (
-            _ADD_OR_REVOKE,
-            Parameter("name", "The login role.", required=True),
-            _SCOPE._replace(help="The scope; without it, revoke takes all."),
-            Parameter(
-                "may", "What it may do besides reading: {choices}.", ("--may",), repeated=True, choices=operator.RIGHTS
-            ),
-            _ORG,
-            _HUB,
-            Parameter("worker", "A role of workers, which see every scope.", ("--worker",), bool, False),
-        ),
         {"user": str, "scopes": [str], "made": bool},
         ("clawmem hub user add ann --scope team-a --may promote", "clawmem hub user revoke ann"),
         person=_DECIDES,
     ),
     "worker": Command(
         worker,
-        (
-            Parameter("every", "Seconds between two looks.", ("--every",), float, 30.0),
-            Parameter("fetch_seconds", "How long git may take for one vault.", ("--fetch-seconds",), float, 300.0),
-            Parameter("embed_seconds", "How long to compute vectors in one round.", ("--embed-seconds",), float, 60.0),
-            _ORG._replace(help="Work for this organisation only."),
-            _HUB,
-            Parameter("once", "Look at each vault once, then end.", ("--once",), bool, False),
-        ),
         {"vaults": [_TAKEN], "vectors": int},
         ("clawmem hub worker --once",),
         ("vaults",),
     ),
     "status": Command(
         status,
-        (_HUB,),
         {
             "migration": int, "server": str, "vectors": bool, "bytes": int, "rows_in_log": int, "workers": [str],
             "organisations": [
@@ -524,12 +512,6 @@ VERB = {
     "verify": Command(
         verify,
         (
-            Parameter("redacted", "Search for this text, or - for stdin.", ("--redacted",), metavar="TEXT", stdin=True),
-            _ORG,
-            _HUB,
-            Parameter("vacuum", "First write all tables anew.", ("--vacuum",), bool, False),
-        ),
-        (
             {"vaults": int, "log_rows": int, "rows": {str: int},
              "differences": [{"org": str, "vault": str, "table": str, "key": [str], "how": str, "columns": [str]}]},
             {"found": [{"table": str, "rows": int}], "rewritten_tables": [str]},
@@ -538,12 +520,6 @@ VERB = {
     ),
     "state": Command(
         state,
-        (
-            Parameter("address", "The address or the id of the vault.", required=True),
-            Parameter("at", "The time (default: now).", ("--at",), metavar="WHEN"),
-            _ORG,
-            _HUB,
-        ),
         {"head": (str, None), "facts": [_FACT]},
         ("clawmem hub state ~/.clawmem --at 2026-11-20",),
         ("facts",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, Parameter
@@ -18,7 +18,11 @@ from clawmem.serving.impact import impact as act
 _DEEPEST = 30
 
 
-def impact(call: Call, fact: str, depth: int | None) -> Answer:
+def impact(
+    call: Call,
+    fact: Annotated[str, FACT],
+    depth: Annotated[int | None, Parameter("The maximum distance in links (default: any).", ("--depth",), least=1)],
+) -> Answer:
     """Lists the facts that name it as a premise (`depends_on`, `derived_from` and `merges` links), what rests on those,
     and so on, each fact once. Then the pages that show one of these facts, and the proposals about them."""
     found = act(call.runtime.vault(), fact, call.runtime.caller(), depth)
@@ -74,7 +78,6 @@ def _total(found: Impact) -> str:
 
 VERB = Command(
     impact,
-    (FACT, Parameter("depth", "The maximum distance in links (default: any).", ("--depth",), int, least=1)),
     {
         "fact": "fact",
         "dependents": [

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from shlex import quote
+from typing import Annotated
 from zipfile import ZipFile
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
@@ -36,7 +37,21 @@ ARCHIVE = "archive"
 _SHOWN = 20
 
 
-def import_(call: Call, path: str, format_: str, source: str | None, trust: str | None, dry_run: bool) -> Answer:
+def import_(
+    call: Call,
+    path: Annotated[str, Parameter("A folder, a file, or the zip archive of a chat program.", completes="file")],
+    format_: Annotated[
+        str, Parameter("One of {choices}.", ("--format", "-f"), default=AUTO, choices=(*FORMATS, ARCHIVE))
+    ],
+    source: Annotated[
+        str | None, Parameter("The name of the source (default: import: and the file name).", ("--source",))
+    ],
+    trust: Annotated[
+        str | None,
+        Parameter("The trust of the facts: {choices} (default: that of the format).", ("--trust",), choices=TRUSTS),
+    ],
+    dry_run: Annotated[bool, DRY_RUN],
+) -> Answer:
     """Each statement becomes a fact, and an event with its own date that is the evidence. A second import of the same
     memory adds nothing. `revoke --source` with the source that the answer names withdraws the whole import. Read what
     would be imported with --dry-run first."""
@@ -171,15 +186,6 @@ def _skipped_notices(skipped: tuple[SkippedMemory, ...]) -> list[str]:
 
 VERB = Command(
     import_,
-    (
-        Parameter("path", "A folder, a file, or the zip archive of a chat program.", required=True, completes="file"),
-        Parameter("format_", "One of {choices}.", ("--format", "-f"), default=AUTO, choices=(*FORMATS, ARCHIVE)),
-        Parameter("source", "The name of the source (default: import: and the file name).", ("--source",)),
-        Parameter(
-            "trust", "The trust of the facts: {choices} (default: that of the format).", ("--trust",), choices=TRUSTS
-        ),
-        DRY_RUN,
-    ),
     {
         "format": str,
         "source": str,

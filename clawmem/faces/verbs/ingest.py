@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from time import sleep
-from typing import IO, Any, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -88,16 +88,25 @@ class Files(NamedTuple):
 
 def ingest(
     call: Call,
-    file: str,
-    format_: str,
-    session: str | None,
-    speaker: str | None,
-    role: str,
-    source: str | None,
-    trust: str,
-    since: str | None,
-    project: str | None,
-    follow: bool,
+    file: Annotated[
+        str, FILE._replace(help="A transcript, an export, notes, a folder of transcripts, or - for stdin.")
+    ],
+    format_: Annotated[str, Parameter("One of {choices}.", ("--format", "-f"), default=AUTO, choices=FORMATS)],
+    session: Annotated[str | None, Parameter("The session of messages without one.", ("--session",))],
+    speaker: Annotated[str | None, Parameter("The speaker of user messages without one.", ("--speaker",))],
+    role: Annotated[str, Parameter("The role of plain text.", ("--role",), default="note", choices=EVENT_ROLES)],
+    source: Annotated[str | None, Parameter("The name of the source (default: the file name).", ("--source",))],
+    trust: Annotated[
+        str,
+        Parameter("The highest trust level of the events: {choices}.", ("--trust",), default="user", choices=TRUSTS),
+    ],
+    since: Annotated[
+        str | None, Parameter("Only messages from this day or time on, and files changed since.", ("--since",))
+    ],
+    project: Annotated[
+        str | None, Parameter("The project of messages without one, such as the git remote.", ("--project",))
+    ],
+    follow: Annotated[bool, Parameter("Go on reading what is appended, until an interrupt.", ("--follow",))],
 ) -> Answer:
     """Events are stored verbatim and only once: a second import of the same file adds nothing. Of a folder, each .jsonl
     and .json file in it and below is read. Lines that are not a message are skipped and listed, and the exit code is
@@ -286,20 +295,6 @@ def _place(one: Mapping[str, Any]) -> str:
 
 VERB = Command(
     ingest,
-    (
-        FILE._replace(help="A transcript, an export, notes, a folder of transcripts, or - for stdin."),
-        Parameter("format_", "One of {choices}.", ("--format", "-f"), default=AUTO, choices=FORMATS),
-        Parameter("session", "The session of messages without one.", ("--session",)),
-        Parameter("speaker", "The speaker of user messages without one.", ("--speaker",)),
-        Parameter("role", "The role of plain text.", ("--role",), default="note", choices=EVENT_ROLES),
-        Parameter("source", "The name of the source (default: the file name).", ("--source",)),
-        Parameter(
-            "trust", "The highest trust level of the events: {choices}.", ("--trust",), default="user", choices=TRUSTS
-        ),
-        Parameter("since", "Only messages from this day or time on, and files changed since.", ("--since",)),
-        Parameter("project", "The project of messages without one, such as the git remote.", ("--project",)),
-        Parameter("follow", "Go on reading what is appended, until an interrupt.", ("--follow",), bool, False),
-    ),
     {
         "format": str,
         "added": int,

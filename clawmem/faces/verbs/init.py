@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Annotated
 
 from clawmem.errors import StorageFailed
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -11,7 +12,16 @@ from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import acceptance_notices
 
 
-def init(call: Call, path: str | None, inside_repository: bool) -> Answer:
+def init(
+    call: Call,
+    path: Annotated[
+        str | None,
+        Parameter(
+            "The folder of the new vault; it must not exist or must be empty. Default: ~/.clawmem.", completes="file"
+        ),
+    ],
+    inside_repository: Annotated[bool, INSIDE_REPOSITORY],
+) -> Answer:
     """The vault is a separate git repository. Its first commit contains the template. Without PATH it is created where
     every command looks for it: at --vault, CLAWMEM_VAULT or ~/.clawmem."""
     runtime = call.runtime
@@ -31,14 +41,6 @@ def init(call: Call, path: str | None, inside_repository: bool) -> Answer:
 
 VERB = Command(
     init,
-    (
-        Parameter(
-            "path",
-            "The folder of the new vault; it must not exist or must be empty. Default: ~/.clawmem.",
-            completes="file",
-        ),
-        INSIDE_REPOSITORY,
-    ),
     {"vault": str, "commit": str},
     ("clawmem init ~/memory", "clawmem init"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -17,7 +17,15 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.bounds import RECORD_BYTES
 
 
-def pending(call: Call, limit_tokens: int, session: str | None, set_aside: bool) -> Answer:
+def pending(
+    call: Call,
+    limit_tokens: Annotated[
+        int,
+        Parameter("The maximum number of tokens of the task.", ("--limit-tokens",), default=DEFAULT_TOKENS, least=1),
+    ],
+    session: Annotated[str | None, Parameter("Only events of this session.", ("--session",))],
+    set_aside: Annotated[bool, Parameter("Only events on which a model failed twice.", ("--set-aside",))],
+) -> Answer:
     """The task is one text with everything that it needs: what to do, what is known, the text, and the form of the
     answer. Messages that no model has read come first, then texts to digest, facts to promote, days to tell, and cold
     facts to join. It calls no model and changes nothing. Pass the answer to `learn apply`."""
@@ -41,7 +49,7 @@ def pending(call: Call, limit_tokens: int, session: str | None, set_aside: bool)
     return Answer(data, [found.text.rstrip("\n")] if found.text else [], talk=talk)
 
 
-def apply(call: Call, file: str) -> Answer:
+def apply(call: Call, file: Annotated[str, FILE._replace(help="The answer, or - for stdin.")]) -> Answer:
     """Each fact of the answer is checked against the event that it quotes. The command says what became of it and why.
     Doubtful facts are asked about once more: the command prints that task, and exits with 4. Only the events that
     were answered count as read. The same answer may be applied twice."""
@@ -116,16 +124,6 @@ def _talk(done: ApplyResult) -> list[str]:
 VERB = {
     "pending": Command(
         pending,
-        (
-            Parameter(
-                "limit_tokens", "The maximum number of tokens of the task.", ("--limit-tokens",), int, DEFAULT_TOKENS,
-                least=1,
-            ),
-            Parameter("session", "Only events of this session.", ("--session",)),
-            Parameter(
-                "set_aside", "Only events on which a model failed twice.", ("--set-aside",), bool, False
-            ),
-        ),
         {
             "task": str, "id": (str, None), "kind": (str, None), "events": [str], "known": int, "tokens": int,
             "waiting": int,
@@ -134,7 +132,6 @@ VERB = {
     ),
     "apply": Command(
         apply,
-        (FILE._replace(help="The answer, or - for stdin."),),
         {
             "learned": (LEARNED, None),
             "candidates": [CANDIDATE],

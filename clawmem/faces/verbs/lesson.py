@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, IMPORTANCE, REASON, Parameter
 from clawmem.faces.parts.records_of_work import (
     ADDED,
+    PROJECT_OF_NEW,
     SCOPE_OF_NEW,
+    WORKFLOW_OF_NEW,
     added,
     list_command,
     search_command,
@@ -21,14 +25,14 @@ from clawmem.work.lessons import accept_lesson
 
 def add(
     call: Call,
-    text: str,
-    because: str | None,
-    entity: str | None,
-    tags: list[str] | None,
-    importance: float | None,
-    workflow: str | None,
-    scope: str | None,
-    project: str | None,
+    text: Annotated[str, Parameter("The lesson in one sentence, or - for stdin.", stdin=True)],
+    because: Annotated[str | None, Parameter("What happened that taught it.", ("--because",))],
+    entity: Annotated[str | None, Parameter("The entity that it is about.", ("--entity", "-e"), completes="entity")],
+    tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
+    importance: Annotated[float | None, IMPORTANCE],
+    workflow: Annotated[str | None, WORKFLOW_OF_NEW],
+    scope: Annotated[str | None, SCOPE_OF_NEW],
+    project: Annotated[str | None, PROJECT_OF_NEW],
 ) -> Answer:
     """Store a rule for next time. In a session, it has the session's scope."""
     held = {"text": text, "because": because, "entity": entity, "tags": tags, "importance": importance, "scope": scope}
@@ -37,7 +41,7 @@ def add(
     return added(add_record(call.runtime.vault(), record, caller))
 
 
-def accept(call: Call, fact: str, reason: str | None) -> Answer:
+def accept(call: Call, fact: Annotated[str, FACT], reason: Annotated[str | None, REASON]) -> Answer:
     """Accept a lesson of an agent: it is no longer labelled as not reviewed. Only a person can, who is a reviewer of it
     (`review.routes`)."""
     return revised(accept_lesson(call.runtime.vault(), fact, call.runtime.caller(), reason))
@@ -46,14 +50,6 @@ def accept(call: Call, fact: str, reason: str | None) -> Answer:
 VERB = {
     "add": Command(
         add,
-        (
-            Parameter("text", "The lesson in one sentence, or - for stdin.", required=True, stdin=True),
-            Parameter("because", "What happened that taught it.", ("--because",)),
-            Parameter("entity", "The entity that it is about.", ("--entity", "-e"), completes="entity"),
-            Parameter("tags", "A tag; may be repeated.", ("--tag", "-t"), repeated=True),
-            IMPORTANCE,
-            *SCOPE_OF_NEW,
-        ),
         ADDED,
         ("clawmem lesson add 'Run the migrations before the tests.' --because 'A column was missing.'",),
         ("facts",),
@@ -63,7 +59,6 @@ VERB = {
     "search": search_command(LESSON, "lessons"),
     "accept": Command(
         accept,
-        (FACT, REASON),
         REVISED,
         ("clawmem lesson accept fact_lesson --reason 'seen it twice'",),
         ("facts",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, point_in_time, reach_of
@@ -28,20 +30,20 @@ from clawmem.serving.browse import list_facts
 
 def list_(
     call: Call,
-    entity: str | None,
-    category: str | None,
-    tag: str | None,
-    tier: str | None,
-    status: str | None,
-    as_of: str | None,
-    at: str | None,
-    include_superseded: bool,
-    limit: int | None,
-    workflow: str | None,
-    scope: str | None,
-    project: str | None,
-    since: str | None,
-    until: str | None,
+    entity: Annotated[str | None, OF_ENTITY],
+    category: Annotated[str | None, OF_CATEGORY],
+    tag: Annotated[str | None, WITH_TAG],
+    tier: Annotated[str | None, Parameter("{choices}.", ("--tier",), choices=TIERS)],
+    status: Annotated[str | None, Parameter("{choices}.", ("--status",), choices=STATUSES)],
+    as_of: Annotated[str | None, AS_OF],
+    at: Annotated[str | None, AT],
+    include_superseded: Annotated[bool, SUPERSEDED],
+    limit: Annotated[int | None, LIMIT],
+    workflow: Annotated[str | None, WORKFLOW],
+    scope: Annotated[str | None, SCOPE],
+    project: Annotated[str | None, PROJECT],
+    since: Annotated[str | None, SINCE],
+    until: Annotated[str | None, UNTIL],
 ) -> Answer:
     """Hot facts are listed first, then warm, then cold."""
     _check("tier", tier, TIERS)
@@ -79,22 +81,6 @@ def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
 
 VERB = Command(
     list_,
-    (
-        OF_ENTITY,
-        OF_CATEGORY,
-        WITH_TAG,
-        Parameter("tier", "{choices}.", ("--tier",), choices=TIERS),
-        Parameter("status", "{choices}.", ("--status",), choices=STATUSES),
-        AS_OF,
-        AT,
-        SUPERSEDED,
-        LIMIT,
-        WORKFLOW,
-        SCOPE,
-        PROJECT,
-        SINCE,
-        UNTIL,
-    ),
     {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
     (
         "clawmem list --entity areas/people/jane",

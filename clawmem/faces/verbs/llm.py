@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from clawmem.errors import DONE, InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -16,7 +17,13 @@ from clawmem.model.settings.model_names import EXTRACT, TASKS
 _MILLION = 1_000_000
 
 
-def test(call: Call, task: str, model: str | None) -> Answer:
+def test(
+    call: Call,
+    task: Annotated[
+        str, Parameter("The task whose model is tried: {choices}.", ("--task",), default=EXTRACT, choices=TASKS)
+    ],
+    model: Annotated[str | None, MODEL],
+) -> Answer:
     """Ask the model one short question, and show whether it answers, at which price, and with JSON as asked. No event
     and no fact is sent. The cost counts towards llm.daily_cents. Exit code 13: a limit was reached; 14: the model
     cannot be used."""
@@ -64,10 +71,6 @@ def _lines(done: TrialResult) -> Iterator[str]:
 VERB = {
     "test": Command(
         test,
-        (
-            Parameter("task", "The task whose model is tried: {choices}.", ("--task",), default=EXTRACT, choices=TASKS),
-            MODEL,
-        ),
         {
             "model": str,
             "task": set(TASKS),

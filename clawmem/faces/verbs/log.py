@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import LIMIT, Parameter
 from clawmem.faces.parts.past import entry_data, entry_line
@@ -15,12 +17,21 @@ OLDER = "there are older entries"
 
 def log(
     call: Call,
-    about: str | None,
-    limit: int | None,
-    since: str | None,
-    until: str | None,
-    author: str | None,
-    everything: bool,
+    about: Annotated[
+        str | None,
+        Parameter(
+            "An entity or a fact; default: the whole vault.", metavar="[ENTITY|FACT_ID]", completes="fact or entity"
+        ),
+    ],
+    limit: Annotated[int | None, LIMIT._replace(help="Show only this many of the newest entries.")],
+    since: Annotated[str | None, Parameter("Only entries from this date on.", ("--since",))],
+    until: Annotated[
+        str | None, Parameter("Only entries up to this date; a day, month or year includes its end.", ("--until",))
+    ],
+    author: Annotated[
+        str | None, Parameter("Only changes by this agent or person.", ("--author", "--by"), completes="agent")
+    ],
+    everything: Annotated[bool, Parameter("Also show commits that only count accesses.", ("--all",))],
 ) -> Answer:
     """Entries are listed oldest first. The history of an entity includes its former paths."""
     caller, vault = call.runtime.caller(), call.runtime.vault()
@@ -51,19 +62,6 @@ def start_of(moment: str) -> str:
 
 VERB = Command(
     log,
-    (
-        Parameter(
-            "about",
-            "An entity or a fact; default: the whole vault.",
-            metavar="[ENTITY|FACT_ID]",
-            completes="fact or entity",
-        ),
-        LIMIT._replace(help="Show only this many of the newest entries."),
-        Parameter("since", "Only entries from this date on.", ("--since",)),
-        Parameter("until", "Only entries up to this date; a day, month or year includes its end.", ("--until",)),
-        Parameter("author", "Only changes by this agent or person.", ("--author", "--by"), completes="agent"),
-        Parameter("everything", "Also show commits that only count accesses.", ("--all",), bool, False),
-    ),
     {"about": {"kind": str, "name?": str}, "history": ["entry"], "cut": bool},
     ("clawmem log --since yesterday", "clawmem log areas/people/jane", "clawmem log --jsonl --fields commit,subject"),
     ("history",),

@@ -13,4 +13,4 @@ def mcp(call: Call) -> Answer:
     return Answer({"messages": count})
 
 
-VERB = Command(mcp, (), {"messages": int}, ("clawmem mcp --agent claude-code", "clawmem mcp < requests.jsonl"))
+VERB = Command(mcp, {"messages": int}, ("clawmem mcp --agent claude-code", "clawmem mcp < requests.jsonl"))

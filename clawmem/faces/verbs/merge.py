@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import CATEGORY, FACT, IMPORTANCE, Parameter
 from clawmem.faces.parts.words import REVISED, revised
@@ -11,7 +13,12 @@ from clawmem.model.facts.draft import draft_from_record
 
 
 def merge(
-    call: Call, facts: list[str], into: str, reason: str | None, category: str | None, importance: float | None
+    call: Call,
+    facts: Annotated[list[str], FACT._replace(help="The ids of two or more facts to merge.")],
+    into: Annotated[str, Parameter("The statement of the new fact, or - for stdin.", ("--into",), stdin=True)],
+    reason: Annotated[str | None, Parameter("Why the facts are merged.", ("--reason",))],
+    category: Annotated[str | None, CATEGORY],
+    importance: Annotated[float | None, IMPORTANCE],
 ) -> Answer:
     """The merged facts remain in the vault, marked as superseded, with a pointer to the new one."""
     caller = call.runtime.caller()
@@ -22,13 +29,6 @@ def merge(
 
 VERB = Command(
     merge,
-    (
-        FACT._replace(name="facts", help="The ids of two or more facts to merge.", repeated=True),
-        Parameter("into", "The statement of the new fact, or - for stdin.", ("--into",), required=True, stdin=True),
-        Parameter("reason", "Why the facts are merged.", ("--reason",)),
-        CATEGORY,
-        IMPORTANCE,
-    ),
     REVISED,
     ("clawmem merge fact_1a2b fact_5e6f --into 'Jane lives in Oslo, in Grünerløkka.'",),
     ("facts",),

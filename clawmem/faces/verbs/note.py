@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.memory.pages.notes import note as act
 
 
-def note(call: Call, text: str) -> Answer:
+def note(call: Call, text: Annotated[str, Parameter("What happened, or - for stdin.", stdin=True)]) -> Answer:
     """The next heartbeat reads the line and learns facts from it."""
     done = act(call.runtime.vault(), text, call.runtime.caller())
     data = {"line": done.line, "path": done.path, "commit": done.commit}
@@ -16,7 +18,6 @@ def note(call: Call, text: str) -> Answer:
 
 VERB = Command(
     note,
-    (Parameter("text", "What happened, or - for stdin.", required=True, stdin=True),),
     {"line": str, "path": str, "commit": str},
     ("clawmem note 'Met Jane in Oslo.'",),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.bridge.organisation import (
     OrganisationStatus,
@@ -52,7 +52,15 @@ _DECIDED = {
 }
 
 
-def connect(call: Call, url: str) -> Answer:
+def connect(
+    call: Call,
+    url: Annotated[
+        str,
+        Parameter(
+            "The address of a hub, such as postgresql://ana@hub.example/clawmem, or -; or the folder of a vault."
+        ),
+    ],
+) -> Answer:
     """Store the address of a hub, or the folder of another vault, on this machine.
 
     It must answer there. The address has no password: that is read from ~/.pgpass, a service file or PGPASSWORD. `-`
@@ -64,7 +72,9 @@ def connect(call: Call, url: str) -> Answer:
     return Answer(data, [f"connected to {who.name} ({who.org}) at {address} as {who.role}"], is_report=True)
 
 
-def disconnect(call: Call, retract: bool) -> Answer:
+def disconnect(
+    call: Call, retract: Annotated[bool, Parameter("Retract the facts that were pulled.", ("--retract",))]
+) -> Answer:
     """Remove the address from this machine.
 
     Facts that were pulled stay, labelled; with --retract, they are retracted in one commit."""
@@ -95,7 +105,11 @@ def status(call: Call) -> Answer:
     return Answer(_status_data(found), _status_lines(found), _withdrawn_notice(withdrawn))
 
 
-def query(call: Call, question: str, limit: int | None) -> Answer:
+def query(
+    call: Call,
+    question: Annotated[str, Parameter("The question, or - for stdin.", stdin=True)],
+    limit: Annotated[int | None, Parameter("The maximum number of facts.", ("--limit", "-n"), least=1, most=1000)],
+) -> Answer:
     """Find facts of the organisation for a question.
 
     Those of this vault are among them. You see what your role reads."""
@@ -110,7 +124,11 @@ def query(call: Call, question: str, limit: int | None) -> Answer:
     return Answer(data, lines, found.notices(), talk=() if lines else ("Nothing was found.",))
 
 
-def promote(call: Call, fact: str, scope: str) -> Answer:
+def promote(
+    call: Call,
+    fact: Annotated[str, FACT],
+    scope: Annotated[str, Parameter("The scope at the organisation.", ("--scope", "-s"), default=ORGANISATION)],
+) -> Answer:
     """Share a fact with a broader scope.
 
     It must pass the gates of the wiki, and your role must have the right to promote there. Where the organisation
@@ -134,7 +152,7 @@ def promote(call: Call, fact: str, scope: str) -> Answer:
     return Answer(data, [line], _withdrawn_notice(done.withdrawn))
 
 
-def withdraw(call: Call, fact: str, reason: str | None) -> Answer:
+def withdraw(call: Call, fact: Annotated[str, FACT], reason: Annotated[str | None, REASON]) -> Answer:
     """Take a promoted fact back from every scope. The vault keeps it."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     placed = gate_fact(vault, caller, fact).placed
@@ -143,7 +161,11 @@ def withdraw(call: Call, fact: str, reason: str | None) -> Answer:
     return Answer({"fact": placed.fact.id, "withdrawn": number}, [line])
 
 
-def pull(call: Call, every: bool, yes: bool) -> Answer:
+def pull(
+    call: Call,
+    every: Annotated[bool, Parameter("Facts of other vaults that were not promoted, too.", ("--every",))],
+    yes: Annotated[bool, Parameter("Redact copies whose origin was redacted, without a question.", ("--yes",))],
+) -> Answer:
     """Bring facts of the organisation into this vault.
 
     They are those that were promoted out of other vaults and that your role reads, in one commit. The copies are
@@ -182,7 +204,15 @@ def pull(call: Call, every: bool, yes: bool) -> Answer:
     return Answer(data, lines, notices, PARTIAL if done.to_redact else DONE)
 
 
-def review(call: Call, action: str, promotion: str | None, status: str, reason: str | None) -> Answer:
+def review(
+    call: Call,
+    action: Annotated[str, Parameter("{choices}.", default=LIST, choices=(LIST, APPROVE, REJECT))],
+    promotion: Annotated[str | None, Parameter("The number of the promotion, or the id of the proposal in a vault.")],
+    status: Annotated[
+        str, Parameter("List those that are {choices}.", ("--status",), default="pending", choices=_STATUSES)
+    ],
+    reason: Annotated[str | None, REASON],
+) -> Answer:
     """List promotions, or approve or reject one.
 
     The list has those that you may decide and those that you asked for. To reject an approved one takes the fact away
@@ -295,27 +325,18 @@ def _redaction_lines(done: PullResult) -> list[str]:
 VERB = {
     "connect": Command(
         connect,
-        (
-            Parameter(
-                "url",
-                "The address of a hub, such as postgresql://ana@hub.example/clawmem, or -; or the folder of a vault.",
-                required=True,
-            ),
-        ),
         {"address": str, "org": str, "name": str, "role": str},
         ("clawmem org connect postgresql://ana@hub.example/clawmem", "clawmem org connect ~/acme"),
         person="decides which data leaves this machine",
     ),
     "disconnect": Command(
         disconnect,
-        (Parameter("retract", "Retract the facts that were pulled.", ("--retract",), bool, False),),
         {"disconnected": bool, "retracted": [str], "commit": (str, None)},
         ("clawmem org disconnect",),
         person="decides which data leaves this machine",
     ),
     "status": Command(
         status,
-        (),
         (
             {
                 "address": str,
@@ -336,35 +357,22 @@ VERB = {
     ),
     "query": Command(
         query,
-        (
-            Parameter("question", "The question, or - for stdin.", required=True, stdin=True),
-            Parameter("limit", "The maximum number of facts.", ("--limit", "-n"), int, least=1, most=1000),
-        ),
         {"org": str, "facts": [HUB_FACT]},
         ("clawmem org query 'which port does the gateway use?'",),
         ("facts",),
     ),
     "promote": Command(
         promote,
-        (
-            FACT,
-            Parameter("scope", "The scope at the organisation.", ("--scope", "-s"), default=ORGANISATION),
-        ),
         {"fact": str, "promotion": (int, str), "status": str, "scope": str, "new": bool},
         ("clawmem org promote fact_1a2b --scope organisation",),
     ),
     "withdraw": Command(
         withdraw,
-        (FACT, REASON),
         {"fact": str, "withdrawn": int},
         ("clawmem org withdraw fact_1a2b --reason 'It holds for this team only.'",),
     ),
     "pull": Command(
         pull,
-        (
-            Parameter("every", "Facts of other vaults that were not promoted, too.", ("--every",), bool, False),
-            Parameter("yes", "Redact copies whose origin was redacted, without a question.", ("--yes",), bool, False),
-        ),
         {
             "org": str,
             "added": [str],
@@ -380,12 +388,6 @@ VERB = {
     ),
     "review": Command(
         review,
-        (
-            Parameter("action", "{choices}.", default=LIST, choices=(LIST, APPROVE, REJECT)),
-            Parameter("promotion", "The number of the promotion, or the id of the proposal in a vault."),
-            Parameter("status", "List those that are {choices}.", ("--status",), default="pending", choices=_STATUSES),
-            REASON,
-        ),
         (
             {
                 "org": str,

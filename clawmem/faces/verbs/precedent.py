@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, reach_of
-from clawmem.faces.parts.parameters import LIMIT, Parameter
-from clawmem.faces.parts.records_of_work import SCOPE_OPTIONS
+from clawmem.faces.parts.parameters import LIMIT, PROJECT, SCOPE, WORKFLOW, Parameter
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
 from clawmem.model.facts.precedents import DECISION, outcomes_of
@@ -17,7 +16,12 @@ _MOST = 5
 
 
 def precedent(
-    call: Call, task: str, limit: int | None, workflow: str | None, scope: str | None, project: str | None
+    call: Call,
+    task: Annotated[str, Parameter("The task, or - for stdin.", stdin=True)],
+    limit: Annotated[int | None, LIMIT],
+    workflow: Annotated[str | None, WORKFLOW],
+    scope: Annotated[str | None, SCOPE],
+    project: Annotated[str | None, PROJECT],
 ) -> Answer:
     """The most similar earlier decisions come first, each with its reason, what was rejected, and what became of it."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
@@ -51,7 +55,6 @@ def _lines(fact: Fact) -> list[str]:
 
 VERB = Command(
     precedent,
-    (Parameter("task", "The task, or - for stdin.", required=True, stdin=True), LIMIT, *SCOPE_OPTIONS),
     {"facts": [{"...": "fact", "score": float, "outcomes": [{str: object}]}]},
     ("clawmem precedent 'uploads of large files'",),
     ("facts",),

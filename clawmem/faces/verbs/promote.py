@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN, MODEL
@@ -16,7 +18,13 @@ from clawmem.model.settings.local import suggestion_message
 from clawmem.model.settings.model_names import JUDGE
 
 
-def promote(call: Call, date: str, dry_run: bool, explain: bool, model: str | None) -> Answer:
+def promote(
+    call: Call,
+    date: Annotated[str, DATE],
+    dry_run: Annotated[bool, DRY_RUN],
+    explain: Annotated[bool, EXPLAIN._replace(help="List every candidate with its score and reason.")],
+    model: Annotated[str | None, MODEL],
+) -> Answer:
     """Facts that are likely to be useful for at least thirty days are marked, get a higher importance and are listed
     first in summaries and MEMORY.md. Facts that need a decision by a person wait in `review list`. The heartbeat runs
     this step every night. Exit code 13: a limit on the model was reached; 14: the model could not be used. In both
@@ -53,7 +61,6 @@ def _lines(done: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
 
 VERB = Command(
     promote,
-    (DATE, DRY_RUN, EXPLAIN._replace(help="List every candidate with its score and reason."), MODEL),
     PROMOTION,
     ("clawmem promote --date yesterday --dry-run --explain",),
     ("candidates",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 from clawmem.bridge.contract import Line, numbered_lines, read_line
 from clawmem.bridge.contract_plan import OUTCOMES, REFUSED, STORED
@@ -19,7 +19,17 @@ from clawmem.model.language.text import counted
 from clawmem.vault.strict_yaml import parse_yaml, with_line
 
 
-def publish(call: Call, file: str, mapping: str | None, trust: str) -> Feed:
+def publish(
+    call: Call,
+    file: Annotated[str, Parameter("Lines of the contract, or - for stdin.", completes="file")],
+    mapping: Annotated[
+        str | None,
+        Parameter("A YAML file that says which of their keys is which of ours.", ("--mapping",), completes="file"),
+    ],
+    trust: Annotated[
+        str, Parameter("The highest trust of the claims: {choices}.", ("--trust",), default="external", choices=TRUSTS)
+    ],
+) -> Feed:
     """Each line is a JSON object with entity, claim, source, confidence, timestamp and author; `clawmem schema
     contract` prints the schema. Each line gets one line as its answer: stored, changed, known, waits (for review) or
     refused. A line that comes again adds nothing. Exit code 4 if a line was refused."""
@@ -79,13 +89,6 @@ def _words(record: Mapping[str, Any]) -> str:
 
 VERB = Command(
     publish,
-    (
-        Parameter("file", "Lines of the contract, or - for stdin.", required=True, completes="file"),
-        Parameter("mapping", "A YAML file that says which of their keys is which of ours.", ("--mapping",),
-                  completes="file"),
-        Parameter("trust", "The highest trust of the claims: {choices}.", ("--trust",), default="external",
-                  choices=TRUSTS),
-    ),
     {"line": int, "outcome": set(OUTCOMES), "id?": str, "entity?": str, "reason?": str},
     (
         "clawmem publish claims.jsonl",

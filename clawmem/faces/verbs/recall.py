@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -68,28 +68,52 @@ _SINGULAR = {FACTS: "fact", "events": "event", "notes": "note", SUMMARIES: "summ
 
 def recall(
     call: Call,
-    question: str,
-    where: Sequence[str] | None,
-    every: bool,
-    limit: int | None,
-    entity: str | None,
-    category: str | None,
-    tag: str | None,
-    since: str | None,
-    until: str | None,
-    as_of: str | None,
-    at: str | None,
-    include_superseded: bool,
-    passes: int,
-    budget: int | None,
-    evidence: bool,
-    narrative: bool,
-    explain: bool,
-    strict: bool,
-    workflow: str | None,
-    scope: str | None,
-    project: str | None,
-    org: bool,
+    question: Annotated[str, Parameter("The question, or - for stdin.", stdin=True)],
+    where: Annotated[
+        list[str] | None,
+        Parameter(
+            "Where to look: {choices}; may be repeated, or several between commas. The default is all.",
+            ("--in",),
+            choices=(*RECALL_KINDS, ALL),
+        ),
+    ],
+    every: Annotated[
+        bool,
+        Parameter("Show weak hits too, which have hardly more than a name or are far behind the best.", ("--all",)),
+    ],
+    limit: Annotated[int | None, Parameter("The maximum number of results.", ("--limit", "-n"), least=1, most=1000)],
+    entity: Annotated[str | None, OF_ENTITY],
+    category: Annotated[str | None, OF_CATEGORY],
+    tag: Annotated[str | None, WITH_TAG],
+    since: Annotated[str | None, SINCE],
+    until: Annotated[str | None, UNTIL],
+    as_of: Annotated[str | None, AS_OF],
+    at: Annotated[str | None, AT],
+    include_superseded: Annotated[bool, SUPERSEDED],
+    passes: Annotated[
+        int,
+        Parameter(
+            "Number of search passes; each further pass follows the links of the best facts.",
+            ("--passes",),
+            default=1,
+            least=1,
+            most=5,
+        ),
+    ],
+    budget: Annotated[
+        int | None,
+        Parameter("Print a text for a prompt, with at most this number of tokens.", ("--budget", "-b"), least=1),
+    ],
+    evidence: Annotated[bool, Parameter("Include the quote and day of each fact in that text.", ("--evidence",))],
+    narrative: Annotated[bool, NARRATIVE],
+    explain: Annotated[
+        bool, Parameter("Show the scores of each result and the report of each channel.", ("--explain",))
+    ],
+    strict: Annotated[bool, Parameter("Exit with code 4 if a channel could not run.", ("--strict",))],
+    workflow: Annotated[str | None, WORKFLOW],
+    scope: Annotated[str | None, SCOPE],
+    project: Annotated[str | None, PROJECT],
+    org: Annotated[bool, ORG],
 ) -> Answer:
     """Everything is searched in one ranking, and what is said twice appears once; with a filter for facts, only facts
     are searched. An agent gets its own facts and the global ones, its own first."""
@@ -186,7 +210,7 @@ def _narrated(
     return Answer({**data, "narrative": told.data}, lines, (*notices, *told.notices), told.exit_code)
 
 
-def _places(where: Sequence[str] | None, of_facts: bool) -> tuple[str, ...]:
+def _places(where: list[str] | None, of_facts: bool) -> tuple[str, ...]:
     """Where to look; without --in everywhere, or only in facts if there is a filter that only facts have."""
     named = [word.strip() for one in where or () for word in one.split(",")]
     for one in named:
@@ -416,54 +440,6 @@ _LINE = {"path": str, "place": int, "text": str, **_SAID}
 
 VERB = Command(
     recall,
-    (
-        Parameter("question", "The question, or - for stdin.", required=True, stdin=True),
-        Parameter(
-            "where",
-            "Where to look: {choices}; may be repeated, or several between commas. The default is all.",
-            ("--in",),
-            repeated=True,
-            choices=(*RECALL_KINDS, ALL),
-        ),
-        Parameter(
-            "every",
-            "Show weak hits too, which have hardly more than a name or are far behind the best.",
-            ("--all",),
-            bool,
-            False,
-        ),
-        Parameter("limit", "The maximum number of results.", ("--limit", "-n"), int, least=1, most=1000),
-        OF_ENTITY,
-        OF_CATEGORY,
-        WITH_TAG,
-        SINCE,
-        UNTIL,
-        AS_OF,
-        AT,
-        SUPERSEDED,
-        Parameter(
-            "passes",
-            "Number of search passes; each further pass follows the links of the best facts.",
-            ("--passes",),
-            int,
-            1,
-            least=1,
-            most=5,
-        ),
-        Parameter(
-            "budget", "Print a text for a prompt, with at most this number of tokens.", ("--budget", "-b"), int, least=1
-        ),
-        Parameter("evidence", "Include the quote and day of each fact in that text.", ("--evidence",), bool, False),
-        NARRATIVE,
-        Parameter(
-            "explain", "Show the scores of each result and the report of each channel.", ("--explain",), bool, False
-        ),
-        Parameter("strict", "Exit with code 4 if a channel could not run.", ("--strict",), bool, False),
-        WORKFLOW,
-        SCOPE,
-        PROJECT,
-        ORG,
-    ),
     {
         "facts": [
             {

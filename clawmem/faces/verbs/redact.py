@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.errors import DONE, PARTIAL, InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
@@ -15,7 +17,16 @@ _SHOWN = 20
 
 
 def redact(
-    call: Call, fact: str | None, pattern: str | None, event: str | None, reason: str | None, dry_run: bool, yes: bool
+    call: Call,
+    fact: Annotated[str | None, Parameter("The id of a fact with the secret.", completes="fact")],
+    pattern: Annotated[
+        str | None,
+        Parameter("The secret, or - for stdin, which keeps it out of the shell history.", ("--pattern",), stdin=True),
+    ],
+    event: Annotated[str | None, Parameter("The id of an event with the secret.", ("--event",))],
+    reason: Annotated[str | None, Parameter("The reason; it is stored with the record.", ("--reason",))],
+    dry_run: Annotated[bool, DRY_RUN._replace(help="Show which commits would change; change nothing.")],
+    yes: Annotated[bool, Parameter("Do not ask.", ("--yes",))],
 ) -> Answer:
     """The command rewrites history: every commit from the first one with the secret gets a new hash. Remotes, clones
     and backups still contain the secret. Credentials in a fact or an event are removed; if there are none, its whole
@@ -77,19 +88,6 @@ def _elsewhere(done: RedactResult) -> list[str]:
 
 VERB = Command(
     redact,
-    (
-        Parameter("fact", "The id of a fact with the secret.", completes="fact"),
-        Parameter(
-            "pattern",
-            "The secret, or - for stdin, which keeps it out of the shell history.",
-            ("--pattern",),
-            stdin=True,
-        ),
-        Parameter("event", "The id of an event with the secret.", ("--event",)),
-        Parameter("reason", "The reason; it is stored with the record.", ("--reason",)),
-        DRY_RUN._replace(help="Show which commits would change; change nothing."),
-        Parameter("yes", "Do not ask.", ("--yes",), bool, False),
-    ),
     {
         "commits": [str],
         "renamed": int,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -15,7 +15,10 @@ from clawmem.model.language.text import counted
 from clawmem.model.settings.local import suggestion_message
 
 
-def reindex(call: Call, vectors: bool) -> Answer:
+def reindex(
+    call: Call,
+    vectors: Annotated[bool, Parameter("Also compute all vectors again; this can take long.", ("--vectors",))],
+) -> Answer:
     """The index is derived from the vault and can be deleted; commands update it automatically. With --vectors, exit
     code 13 means that a limit on money or time was reached, and 14 that the model could not be used. Texts without a
     vector wait for the next heartbeat."""
@@ -57,7 +60,6 @@ def _line(done: EmbeddingRun) -> str:
 
 VERB = Command(
     reindex,
-    (Parameter("vectors", "Also compute all vectors again; this can take long.", ("--vectors",), bool, False),),
     {
         "facts": int,
         "events": int,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -28,10 +28,57 @@ from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM
 from clawmem.model.language.text import counted
 
 
-def remember(call: Call, text: str | None, jsonl: str | None, **given: Any) -> Answer:
+def remember(
+    call: Call,
+    text: Annotated[str | None, Parameter("The fact in one sentence, or - for stdin.", stdin=True)],
+    entity: Annotated[
+        str | None,
+        Parameter("The entity of the fact, such as areas/people/jane.", ("--entity", "-e"), completes="entity"),
+    ],
+    category: Annotated[str | None, CATEGORY],
+    tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
+    subject: Annotated[str | None, Parameter("Who or what the fact is about.", ("--subject",))],
+    predicate: Annotated[
+        str | None, Parameter("The relation, such as lives_in.", ("--predicate",), completes="predicate")
+    ],
+    object: Annotated[str | None, Parameter("The other end of the relation.", ("--object",))],
+    valid_from: Annotated[str | None, Parameter("The day or time from which it is true.", ("--valid-from",))],
+    valid_to: Annotated[
+        str | None,
+        Parameter("The day, month or year with which it ends, included, or the time of its end.", ("--valid-to",)),
+    ],
+    source: Annotated[str | None, SOURCE],
+    source_text: Annotated[str | None, EVIDENCE],
+    source_event: Annotated[str | None, Parameter("The id of the event that is the evidence.", ("--event",))],
+    confidence: Annotated[float | None, CONFIDENCE],
+    importance: Annotated[
+        float | None, IMPORTANCE._replace(help="Importance, 0 to 1; from 0.8 on the fact is never archived.")
+    ],
+    trust: Annotated[str | None, TRUST],
+    related_entities: Annotated[
+        list[str] | None,
+        Parameter("A further entity that the fact concerns; may be repeated.", ("--related",), completes="entity"),
+    ],
+    workflow: Annotated[str | None, WORKFLOW._replace(help="The workflow that the fact is for.")],
+    scope: Annotated[
+        str | None, SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody.")
+    ],
+    project: Annotated[
+        str | None,
+        OF_PROJECT._replace(
+            help="The project that it is for; with --scope project, the one of this folder,"
+            " which is not the home folder."
+        ),
+    ],
+    jsonl: Annotated[
+        str | None, Parameter("Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file")
+    ],
+) -> Answer:
     """A fact that is already known is reinforced instead of repeated. Each fact is one commit. In `Since [[premise]],
     ...`, the bracket names a fact by its id or words, and the new fact rests on it; so after `because`, `given`, `as`.
     `--jsonl` names the input here; for the answer as records, write it before the verb: clawmem --jsonl remember."""
+    given = dict(locals())
+    del given["call"], given["text"], given["jsonl"]
     caller = call.runtime.caller()
     given |= _scope(call, given)
     if jsonl is not None:
@@ -105,41 +152,6 @@ _CONFLICT = {
 
 VERB = Command(
     remember,
-    (
-        Parameter("text", "The fact in one sentence, or - for stdin.", stdin=True),
-        Parameter(
-            "entity", "The entity of the fact, such as areas/people/jane.", ("--entity", "-e"), completes="entity"
-        ),
-        CATEGORY,
-        Parameter("tags", "A tag; may be repeated.", ("--tag", "-t"), repeated=True),
-        Parameter("subject", "Who or what the fact is about.", ("--subject",)),
-        Parameter("predicate", "The relation, such as lives_in.", ("--predicate",), completes="predicate"),
-        Parameter("object", "The other end of the relation.", ("--object",)),
-        Parameter("valid_from", "The day or time from which it is true.", ("--valid-from",)),
-        Parameter(
-            "valid_to", "The day, month or year with which it ends, included, or the time of its end.", ("--valid-to",)
-        ),
-        SOURCE,
-        EVIDENCE,
-        Parameter("source_event", "The id of the event that is the evidence.", ("--event",)),
-        CONFIDENCE,
-        IMPORTANCE._replace(help="Importance, 0 to 1; from 0.8 on the fact is never archived."),
-        TRUST,
-        Parameter(
-            "related_entities",
-            "A further entity that the fact concerns; may be repeated.",
-            ("--related",),
-            repeated=True,
-            completes="entity",
-        ),
-        WORKFLOW._replace(help="The workflow that the fact is for."),
-        SCOPE._replace(choices=SCOPES, help="Who sees it: {choices}; the default is everybody."),
-        OF_PROJECT._replace(
-            help="The project that it is for; with --scope project, the one of this folder,"
-            " which is not the home folder."
-        ),
-        Parameter("jsonl", "Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file"),
-    ),
     {**REVISED, "conflicts?": [_CONFLICT]},
     (
         "clawmem remember 'Jane lives in Oslo.' --entity areas/people/jane --valid-from 2024-03-01",

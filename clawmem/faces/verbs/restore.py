@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from clawmem.errors import PERSON_RUNS, NotPermitted
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -12,7 +13,15 @@ from clawmem.faces.verbs.backup import held
 from clawmem.memory.backup.restore import restore as act
 
 
-def restore(call: Call, file: str, folder: str, inside_repository: bool) -> Answer:
+def restore(
+    call: Call,
+    file: Annotated[str, FILE._replace(metavar="FILE|-", help="A backup, or - for stdin.")],
+    folder: Annotated[
+        str,
+        Parameter("The folder of the new vault; it must not exist or must be empty.", metavar="DIR", completes="file"),
+    ],
+    inside_repository: Annotated[bool, INSIDE_REPOSITORY],
+) -> Answer:
     """The backup is verified before the restore and the vault after it. If a check fails, no file remains."""
     runtime = call.runtime
     root = (runtime.working_folder / Path(folder).expanduser()).resolve()
@@ -41,17 +50,6 @@ def restore(call: Call, file: str, folder: str, inside_repository: bool) -> Answ
 
 VERB = Command(
     restore,
-    (
-        FILE._replace(metavar="FILE|-", help="A backup, or - for stdin."),
-        Parameter(
-            "folder",
-            "The folder of the new vault; it must not exist or must be empty.",
-            required=True,
-            metavar="DIR",
-            completes="file",
-        ),
-        INSIDE_REPOSITORY,
-    ),
     {
         "vault": str,
         "name": str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
 from clawmem.faces.parts.parameters import REASON, Parameter
@@ -26,7 +26,12 @@ from clawmem.review.review import reject as reject_act
 from clawmem.review.review import trust as trust_act
 
 
-def list_(call: Call, every: bool, kind: str | None, mine: bool) -> Answer:
+def list_(
+    call: Call,
+    every: Annotated[bool, Parameter("Also list decided proposals.", ("--all",))],
+    kind: Annotated[str | None, Parameter("{choices}.", ("--kind",), choices=KINDS)],
+    mine: Annotated[bool, Parameter("Only those that you may decide (`review.routes`).", ("--mine",))],
+) -> Answer:
     """List the open proposals, oldest first. Lines at the end say how often people approved each kind."""
     vault = call.runtime.vault()
     found = list_proposals(vault, every, kind, call.runtime.caller() if mine else None)
@@ -43,7 +48,7 @@ def _rates(filed: Sequence[Proposal], kinds: Collection[str]) -> Iterator[str]:
             yield f"{one.kind}: people approved {one.approved} of {one.decided} so far."
 
 
-def show(call: Call, proposal: str) -> Answer:
+def show(call: Call, proposal: Annotated[str, _ID]) -> Answer:
     """Show all fields of a proposal, its evidence, who may decide, and the present state of the facts that it
     changes."""
     shown = show_proposal(call.runtime.vault(), proposal)
@@ -55,7 +60,7 @@ def show(call: Call, proposal: str) -> Answer:
     return Answer(data, Fields(_details(shown), _headline(shown.proposal)), shown.notices)
 
 
-def decide(call: Call, kind: str | None) -> Answer:
+def decide(call: Call, kind: Annotated[str | None, Parameter("{choices}.", ("--kind",), choices=KINDS)]) -> Answer:
     """Go through the open proposals that you may decide, at a terminal, oldest first: one key for each decision. Each
     decision is one commit, and stays when you quit. The key ? shows the keys. Without a terminal, with
     --json, and for an agent the command is refused."""
@@ -63,7 +68,19 @@ def decide(call: Call, kind: str | None) -> Answer:
 
 
 def approve(
-    call: Call, proposal: str, reason: str | None, beside: bool, keep: str | None, text: str | None = None
+    call: Call,
+    proposal: Annotated[str, _ID],
+    reason: Annotated[str | None, REASON],
+    beside: Annotated[
+        bool, Parameter("Keep the facts that it contradicts, too; the conflict is settled.", ("--beside",))
+    ],
+    keep: Annotated[
+        str | None,
+        Parameter(
+            "Decide a conflict for this one of its facts: the others were never true.", ("--keep",), completes="fact"
+        ),
+    ],
+    text: Annotated[str | None, Parameter("Store the proposed new fact in these words.", ("--text",))] = None,
 ) -> Answer:
     """Apply a proposal, in one commit. The command is refused if a fact that it changes has changed since, for a person
     who is not a reviewer of it (`review.routes`), and for an agent to whom no person delegated the decision. With
@@ -71,13 +88,22 @@ def approve(
     return _decided(approve_act(call.runtime.vault(), proposal, call.runtime.caller(), reason, beside, keep, text=text))
 
 
-def reject(call: Call, proposal: str, reason: str) -> Answer:
+def reject(
+    call: Call,
+    proposal: Annotated[str, _ID],
+    reason: Annotated[str, REASON._replace(help="The reason; it is stored with the proposal.")],
+) -> Answer:
     """Reject a proposal, in one commit. The same event never leads to it again. Who may reject it is who may approve
     it."""
     return _decided(reject_act(call.runtime.vault(), proposal, call.runtime.caller(), reason))
 
 
-def trust(call: Call, author: Sequence[str] | None, key: Sequence[str] | None, remove: bool) -> Answer:
+def trust(
+    call: Call,
+    author: Annotated[list[str] | None, Parameter("An author as shown by `git log`; * matches any text.")],
+    key: Annotated[list[str] | None, Parameter("The fingerprint of a signing key; may be repeated.", ("--key",))],
+    remove: Annotated[bool, Parameter("Withdraw the acceptance of these.", ("--remove",))],
+) -> Answer:
     """Accept the commits of others on this machine: their approvals are valid, and instructions in their facts are not
     labelled. Without arguments, list the accepted authors and keys."""
     done = trust_act(call.runtime.vault(), tuple(author or ()), tuple(key or ()), remove)
@@ -94,7 +120,10 @@ def trust(call: Call, author: Sequence[str] | None, key: Sequence[str] | None, r
     return Answer(data, lines, talk=talk)
 
 
-def watch(call: Call, seconds: float | None) -> Answer | Feed:
+def watch(
+    call: Call,
+    seconds: Annotated[float | None, Parameter("Stop after this time; the default is never.", ("--seconds",))],
+) -> Answer | Feed:
     """Follow the queue, and print one line of JSON for each proposal that is filed, approved, rejected or opened again,
     until the command is stopped. With --seconds, everything is printed when the time is over; --json then gives one
     document."""
@@ -137,7 +166,17 @@ def _conflict_rows(conflicts: Sequence[ConflictAgreement]) -> Iterator[Sequence[
         yield one.of, rate, f"strategy {one.strategy}", better if one.proposed else ""
 
 
-def delegate(call: Call, kind: str | None, to: str | None, entity: str | None, remove: bool) -> Answer:
+def delegate(
+    call: Call,
+    kind: Annotated[
+        str | None, Parameter("{choices}.", choices=tuple(one.name for one in PROPOSAL_KINDS if one.delegable))
+    ],
+    to: Annotated[str | None, Parameter("The agent that decides.", metavar="AGENT", completes="agent")],
+    entity: Annotated[
+        str | None, Parameter("Only what is about this entity or folder; * matches any text.", ("--entity", "-e"))
+    ],
+    remove: Annotated[bool, Parameter("Take the delegation back.", ("--remove",))],
+) -> Answer:
     """Leave the decisions of a kind to an agent on this machine, or take that back with --remove. Without arguments,
     list what is delegated. Only a person can delegate. Guardrails, lines of TACIT.md, escalations, facts for the
     organisation, and what comes from outside are never delegated."""
@@ -216,74 +255,46 @@ def action_pairs(one: Proposal) -> Iterator[tuple[str, str]]:
     return _actions(one)
 
 
-_ID = Parameter("proposal", "The id of the proposal, or a unique prefix.", required=True, completes="proposal")
+_ID = Parameter("The id of the proposal, or a unique prefix.", completes="proposal")
 _DECIDED = {"proposal": "proposal", **REVISED}
 
 VERB = {
     "list": Command(
         list_,
-        (
-            Parameter("every", "Also list decided proposals.", ("--all",), bool, False),
-            Parameter("kind", "{choices}.", ("--kind",), choices=KINDS),
-            Parameter("mine", "Only those that you may decide (`review.routes`).", ("--mine",), bool, False),
-        ),
         {"proposals": ["proposal"]},
         ("clawmem review list", "clawmem review list --mine"),
         ("proposals",),
     ),
     "show": Command(
         show,
-        (_ID,),
         {"proposal": "proposal", "targets": ["fact"], "reviewers": [str]},
         ("clawmem review show prop_1a2b",),
         ("proposal",),
     ),
     "decide": Command(
         decide,
-        (Parameter("kind", "{choices}.", ("--kind",), choices=KINDS),),
         {"approved": [str], "rejected": [str], "left": int},
         ("clawmem review decide", "clawmem review decide --kind conflict"),
         person="asks for decisions",
     ),
     "approve": Command(
         approve,
-        (
-            _ID,
-            REASON,
-            Parameter(
-                "beside",
-                "Keep the facts that it contradicts, too; the conflict is settled.",
-                ("--beside",),
-                bool,
-                False,
-            ),
-            Parameter(
-                "keep",
-                "Decide a conflict for this one of its facts: the others were never true.",
-                ("--keep",),
-                completes="fact",
-            ),
-            Parameter("text", "Store the proposed new fact in these words.", ("--text",)),
-        ),
         _DECIDED,
         ("clawmem review approve prop_1a2b --reason 'her passport says so'",),
     ),
     "reject": Command(
         reject,
-        (_ID, REASON._replace(help="The reason; it is stored with the proposal.", required=True)),
         _DECIDED,
         ("clawmem review reject prop_1a2b --reason 'it was a joke'",),
     ),
     "watch": Command(
         watch,
-        (Parameter("seconds", "Stop after this time; the default is never.", ("--seconds",), float),),
         {"events": [{"event": {"filed", "approved", "rejected", "reopened"}, "at": str, str: object}]},
         ("clawmem review watch --seconds 1",),
         ("events",),
     ),
     "agreement": Command(
         agreement,
-        (),
         {
             "kinds": [
                 {
@@ -314,12 +325,6 @@ VERB = {
     ),
     "delegate": Command(
         delegate,
-        (
-            Parameter("kind", "{choices}.", choices=tuple(one.name for one in PROPOSAL_KINDS if one.delegable)),
-            Parameter("to", "The agent that decides.", metavar="AGENT", completes="agent"),
-            Parameter("entity", "Only what is about this entity or folder; * matches any text.", ("--entity", "-e")),
-            Parameter("remove", "Take the delegation back.", ("--remove",), bool, False),
-        ),
         {"delegations": [{"pattern": str, "agent": str, "by": str}], "kept": (str, None)},
         ("clawmem review delegate", "clawmem review delegate promotion night-clerk --entity 'projects/*'"),
         ("delegations",),
@@ -327,11 +332,6 @@ VERB = {
     ),
     "trust": Command(
         trust,
-        (
-            Parameter("author", "An author as shown by `git log`; * matches any text.", repeated=True),
-            Parameter("key", "The fingerprint of a signing key; may be repeated.", ("--key",), repeated=True),
-            Parameter("remove", "Withdraw the acceptance of these.", ("--remove",), bool, False),
-        ),
         {"authors": [str], "keys": [str], "outside": [{"fact": str, "stake": str}]},
         ("clawmem review trust", "clawmem review trust 'ada@example.org'"),
         person=lambda given: "says whose word counts" if given["author"] or given["key"] else "",

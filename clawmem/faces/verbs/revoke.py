@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.facts.revise import check_reason
@@ -21,13 +23,20 @@ _HOW = {
 
 def revoke(
     call: Call,
-    source: str | None,
-    event: str | None,
-    session: str | None,
-    agent: str | None,
-    since: str | None,
-    reason: str | None,
-    dry_run: bool,
+    source: Annotated[
+        str | None, Parameter("Facts from this source; web also matches web:example.org.", ("--source",))
+    ],
+    event: Annotated[str | None, Parameter("Facts learned from this event.", ("--event",))],
+    session: Annotated[str | None, Parameter("Facts and events of this session.", ("--session",))],
+    agent: Annotated[
+        str | None,
+        Parameter(
+            "Facts and events that this agent stored or imported.", ("--agent",), metavar="ID", completes="agent"
+        ),
+    ],
+    since: Annotated[str | None, Parameter("Facts and events recorded from this day or time on.", ("--since",))],
+    reason: Annotated[str | None, Parameter("The reason; it is stored with each fact.", ("--reason",))],
+    dry_run: Annotated[bool, DRY_RUN._replace(help="Show what would change; change nothing.")],
 ) -> Answer:
     """If several options are given, all of them must match. `--agent` is an origin here: everything that this agent
     stored or imported. Facts that the withdrawn ones had replaced become active again. Facts that merged them, or
@@ -72,21 +81,6 @@ def _lines(done: RevokeResult, dry_run: bool) -> list[str]:
 
 VERB = Command(
     revoke,
-    (
-        Parameter("source", "Facts from this source; web also matches web:example.org.", ("--source",)),
-        Parameter("event", "Facts learned from this event.", ("--event",)),
-        Parameter("session", "Facts and events of this session.", ("--session",)),
-        Parameter(
-            "agent",
-            "Facts and events that this agent stored or imported.",
-            ("--agent",),
-            metavar="ID",
-            completes="agent",
-        ),
-        Parameter("since", "Facts and events recorded from this day or time on.", ("--since",)),
-        Parameter("reason", "The reason; it is stored with each fact.", ("--reason",)),
-        DRY_RUN._replace(help="Show what would change; change nothing."),
-    ),
     {
         "origin": {name + "?": str for name in RevokeOrigin._fields},
         "facts": ["fact"],

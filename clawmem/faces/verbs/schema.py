@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from difflib import get_close_matches
+from typing import Annotated
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command, Group
@@ -14,7 +15,13 @@ from clawmem.faces.verbs.table import ALIASES, VERBS, load
 CONTRACT = "contract"
 
 
-def schema(call: Call, verb: str | None, word: str | None) -> Answer:
+def schema(
+    call: Call,
+    verb: Annotated[str | None, Parameter("A verb, such as recall or agent; or contract.", choices=(*VERBS, CONTRACT))],
+    word: Annotated[
+        str | None, Parameter("The second word of the command, such as create.", completes="word of a verb")
+    ],
+) -> Answer:
     """With --json every verb prints one document that matches its schema (JSON Schema 2020-12), also on failure.
     Without a verb, all commands with a schema are listed. `clawmem schema contract` prints the schema of the lines that
     `publish` takes."""
@@ -51,10 +58,6 @@ def _command(verb: str, word: str | None) -> Command:
 
 VERB = Command(
     schema,
-    (
-        Parameter("verb", "A verb, such as recall or agent; or contract.", choices=(*VERBS, CONTRACT)),
-        Parameter("word", "The second word of the command, such as create.", completes="word of a verb"),
-    ),
     ({"commands": [str]}, {"command": str, "schema": {str: object}}),
     ("clawmem schema recall", "clawmem schema agent create", "clawmem schema contract"),
 )

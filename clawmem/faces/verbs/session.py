@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
@@ -34,12 +34,17 @@ if TYPE_CHECKING:
 
 def start(
     call: Call,
-    workflow: str | None,
-    project: str | None,
-    task: str | None,
-    stage: str | None,
-    session_id: str | None,
-    budget: int | None,
+    workflow: Annotated[str | None, WORKFLOW._replace(help="The workflow (CLAWMEM_WORKFLOW).", completes="workflow")],
+    project: Annotated[str | None, PROJECT],
+    task: Annotated[
+        str | None,
+        Parameter("A task, which the session takes and claims, or any few words.", ("--task",), completes="task"),
+    ],
+    stage: Annotated[str | None, _STAGE],
+    session_id: Annotated[
+        str | None, Parameter("An id of your own for the session; one that exists continues.", ("--id",))
+    ],
+    budget: Annotated[int | None, _BUDGET],
 ) -> Answer:
     """Register a session and print its id, its scratchpad, the last sessions' summaries and the context. Give the id to
     later commands in CLAWMEM_SESSION, or with --session."""
@@ -50,12 +55,18 @@ def start(
     return _started(call, done, budget)
 
 
-def resume(call: Call, session_id: str, budget: int | None) -> Answer:
+def resume(call: Call, session_id: Annotated[str, _SESSION_ID], budget: Annotated[int | None, _BUDGET]) -> Answer:
     """Continue a session, also an ended or an abandoned one, and print what `start` prints."""
     return _started(call, resume_session(call.runtime.vault(), call.runtime.caller(), session_id), budget)
 
 
-def note(call: Call, text: str, session: str | None, used: int | None, window: int | None) -> Answer:
+def note(
+    call: Call,
+    text: Annotated[str, Parameter("What happened, or - for stdin.", stdin=True)],
+    session: Annotated[str | None, _SESSION],
+    used: Annotated[int | None, _USED],
+    window: Annotated[int | None, _WINDOW],
+) -> Answer:
     """The note is on the disk when the command returns. The next checkpoint, end or heartbeat commits it."""
     zoned = _zone(call, used, window)
     done = note_session(call.runtime.vault(), text, call.runtime.caller(), session)
@@ -65,12 +76,16 @@ def note(call: Call, text: str, session: str | None, used: int | None, window: i
 
 def checkpoint(
     call: Call,
-    session: str | None,
-    file: str | None,
-    scratchpad: str | None,
-    stage: str | None,
-    used: int | None,
-    window: int | None,
+    session: Annotated[str | None, _SESSION],
+    file: Annotated[
+        str | None, _FROM._replace(help="Reflection, lessons and decisions as JSON: a file, or - for stdin.")
+    ],
+    scratchpad: Annotated[
+        str | None, Parameter("The new scratchpad: a file, or - for stdin.", ("--scratchpad",), completes="file")
+    ],
+    stage: Annotated[str | None, _STAGE],
+    used: Annotated[int | None, _USED],
+    window: Annotated[int | None, _WINDOW],
 ) -> Answer:
     """Commit the notes, store lessons and decisions, and save the scratchpad. After an hour, at a new stage and in a
     full window, older parts of the scratchpad move into the session record. Print a text to go on with."""
@@ -97,7 +112,7 @@ def checkpoint(
     return Answer(data, done.restart.splitlines(), done.notices, talk=talk)
 
 
-def end(call: Call, file: str, session: str | None) -> Answer:
+def end(call: Call, file: Annotated[str, _FROM], session: Annotated[str | None, _SESSION]) -> Answer:
     """End a session with a JSON document: summary and reflection, and lessons, decisions, guardrails, knowledge,
     warnings and outcomes if there are any. Everything becomes one commit."""
     done = end_session(call.runtime.vault(), call.runtime.caller(), _document(call, file), session)
@@ -114,7 +129,14 @@ def end(call: Call, file: str, session: str | None) -> Answer:
     return Answer(data, lines, done.notices)
 
 
-def list_(call: Call, state: str | None, of_agent: str | None, limit: int | None) -> Answer:
+def list_(
+    call: Call,
+    state: Annotated[str | None, Parameter("{choices}.", ("--state",), choices=STATES)],
+    of_agent: Annotated[
+        str | None, Parameter("Only sessions of this agent.", ("--of",), metavar="ID", completes="agent")
+    ],
+    limit: Annotated[int | None, LIMIT._replace(help="The maximum number of sessions.")],
+) -> Answer:
     """List the sessions, newest first."""
     if state is not None and state not in STATES:
         raise InvalidInput(f"'{state}' is not a state of a session.", f"Choose one of {', '.join(STATES)}.")
@@ -127,7 +149,7 @@ def list_(call: Call, state: str | None, of_agent: str | None, limit: int | None
     return Answer({"sessions": [_data(visible_to(one, caller)) for one in chosen]}, table, listed.notices, talk=talk)
 
 
-def show(call: Call, session_id: str | None) -> Answer:
+def show(call: Call, session_id: Annotated[str | None, _SESSION_ID]) -> Answer:
     """Show a session: its times, notes, checkpoints, summary and reflection; without an id, the current one. The notes
     of an open session are for its agent and for people."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
@@ -137,7 +159,18 @@ def show(call: Call, session_id: str | None) -> Answer:
     return Answer({"session": _data(record)}, lines)
 
 
-def claim(call: Call, what: str, session: str | None, project: str | None) -> Answer:
+def claim(
+    call: Call,
+    what: Annotated[
+        str,
+        Parameter(
+            "A task, an entity, or a path or pattern, such as src/auth/**; task:, entity: and path: say which.",
+            completes="task",
+        ),
+    ],
+    session: Annotated[str | None, _SESSION],
+    project: Annotated[str | None, PROJECT],
+) -> Answer:
     """Claim a task, an entity, or paths for a session. The claim lasts for coordination.lease_minutes after the last
     sign of life. If another session has claimed what overlaps, this says whose it is, and the exit code is 1."""
     from clawmem.work.sessions.claims import claim_work
@@ -147,7 +180,11 @@ def claim(call: Call, what: str, session: str | None, project: str | None) -> An
     return _claimed(done, [f"claimed {one.words}" for one in done.changed] or ["It is claimed already."])
 
 
-def release(call: Call, what: str | None, session: str | None) -> Answer:
+def release(
+    call: Call,
+    what: Annotated[str | None, Parameter("What to give back; the default is everything.")],
+    session: Annotated[str | None, _SESSION],
+) -> Answer:
     """Give back what a session has claimed: one claim, or without a name all of them."""
     from clawmem.work.sessions.claims import release_work
 
@@ -155,7 +192,10 @@ def release(call: Call, what: str | None, session: str | None) -> Answer:
     return _claimed(done, [f"released {one.words}" for one in done.changed] or ["Nothing was claimed."])
 
 
-def watch(call: Call, seconds: float | None) -> Feed:
+def watch(
+    call: Call,
+    seconds: Annotated[float | None, Parameter("Stop after this time; the default is never.", ("--seconds",))],
+) -> Feed:
     """Follow the vault, and print one line of JSON for each start, note, checkpoint, end, claim, release and collision
     as it happens, until the command is stopped or the time is over; also with --json."""
     from clawmem.work.sessions.watch import watch_sessions
@@ -163,7 +203,11 @@ def watch(call: Call, seconds: float | None) -> Feed:
     return Feed(watch_sessions(call.runtime.vault(), call.runtime.now, seconds, call.runtime.caller()))
 
 
-def schema(call: Call, example: bool, of_checkpoint: bool) -> Answer:
+def schema(
+    call: Call,
+    example: Annotated[bool, Parameter("Print a document that fits instead.", ("--example",))],
+    of_checkpoint: Annotated[bool, Parameter("The document of `session checkpoint`.", ("--checkpoint",))],
+) -> Answer:
     """Print the JSON Schema of the document of `session end`, or a document that fits it."""
     shown = EXAMPLE if example else CHECKPOINT_SCHEMA if of_checkpoint else SCHEMA
     if example and of_checkpoint:
@@ -261,19 +305,18 @@ def _words(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-_SESSION_ID = Parameter("session_id", "The id of the session, or a unique prefix.", required=True, completes="session")
+_SESSION_ID = Parameter("The id of the session, or a unique prefix.", completes="session")
 _SESSION = Parameter(
-    "session",
     "The session; the default is CLAWMEM_SESSION, or the only open one of the agent.",
     ("--session",),
     metavar="ID",
     completes="session",
 )
-_USED = Parameter("used", "How many tokens of the context window are in use.", ("--used",), int, least=0)
-_WINDOW = Parameter("window", "The size of the context window, in tokens.", ("--window",), int, least=1)
-_BUDGET = Parameter("budget", "The maximum number of tokens of the context.", ("--budget", "-b"), int, least=1)
-_FROM = Parameter("file", "The JSON document: a file, or - for stdin.", ("--from",), required=True, completes="file")
-_STAGE = Parameter("stage", "The stage of the workflow.", ("--stage",))
+_USED = Parameter("How many tokens of the context window are in use.", ("--used",), least=0)
+_WINDOW = Parameter("The size of the context window, in tokens.", ("--window",), least=1)
+_BUDGET = Parameter("The maximum number of tokens of the context.", ("--budget", "-b"), least=1)
+_FROM = Parameter("The JSON document: a file, or - for stdin.", ("--from",), completes="file")
+_STAGE = Parameter("The stage of the workflow.", ("--stage",))
 _NOTE = {"id": str, "at": str, "text": str}
 _RECORD: Mapping[Any, Any] = {
     "id": str, "agent?": str, "state": set(STATES), "started?": str, "last_seen?": str, "ended?": str,
@@ -294,39 +337,17 @@ _ZONED = {"zone?": set(ZONES), "advice?": str}
 VERB = {
     "start": Command(
         start,
-        (
-            WORKFLOW._replace(help="The workflow (CLAWMEM_WORKFLOW).", completes="workflow"),
-            PROJECT,
-            Parameter(
-                "task",
-                "A task, which the session takes and claims, or any few words.",
-                ("--task",),
-                completes="task",
-            ),
-            _STAGE,
-            Parameter("session_id", "An id of your own for the session; one that exists continues.", ("--id",)),
-            _BUDGET,
-        ),
         _STARTED,
         ("clawmem session start --workflow software --task 'stream the uploads'",),
         ("session",),
     ),
     "note": Command(
         note,
-        (Parameter("text", "What happened, or - for stdin.", required=True, stdin=True), _SESSION, _USED, _WINDOW),
         {"session": str, "note": str, "since_checkpoint": int, **_ZONED},
         ("clawmem session note 'The parser accepts dates.' --session ses_1a2b",),
     ),
     "checkpoint": Command(
         checkpoint,
-        (
-            _SESSION,
-            _FROM._replace(required=False, help="Reflection, lessons and decisions as JSON: a file, or - for stdin."),
-            Parameter("scratchpad", "The new scratchpad: a file, or - for stdin.", ("--scratchpad",), completes="file"),
-            _STAGE,
-            _USED,
-            _WINDOW,
-        ),
         {
             "session": _RECORD,
             "facts": ["fact"],
@@ -340,64 +361,41 @@ VERB = {
     ),
     "end": Command(
         end,
-        (_FROM, _SESSION),
         {"session": _RECORD, "facts": ["fact"], "outcome": [str], "proposals": [str], "commit": str},
         ("clawmem session end --from end.json --session ses_1a2b",),
         ("session",),
     ),
     "list": Command(
         list_,
-        (
-            Parameter("state", "{choices}.", ("--state",), choices=STATES),
-            Parameter("of_agent", "Only sessions of this agent.", ("--of",), metavar="ID", completes="agent"),
-            LIMIT._replace(help="The maximum number of sessions."),
-        ),
         {"sessions": [_RECORD]},
         ("clawmem session list --state open",),
         ("sessions",),
     ),
     "show": Command(
         show,
-        (_SESSION_ID._replace(required=False),),
         {"session": _RECORD},
         ("clawmem session show ses_1a2b",),
         ("session",),
     ),
-    "resume": Command(resume, (_SESSION_ID, _BUDGET), _STARTED, ("clawmem session resume ses_1a2b",), ("session",)),
+    "resume": Command(resume, _STARTED, ("clawmem session resume ses_1a2b",), ("session",)),
     "claim": Command(
         claim,
-        (
-            Parameter(
-                "what",
-                "A task, an entity, or a path or pattern, such as src/auth/**; task:, entity: and path: say which.",
-                required=True,
-                completes="task",
-            ),
-            _SESSION,
-            PROJECT,
-        ),
         _CLAIMED,
         ("clawmem session claim projects/website --session ses_1a2b", "clawmem session claim 'src/auth/**'"),
     ),
     "release": Command(
         release,
-        (Parameter("what", "What to give back; the default is everything."), _SESSION),
         _CLAIMED,
         ("clawmem session release --session ses_1a2b",),
     ),
     "watch": Command(
         watch,
-        (Parameter("seconds", "Stop after this time; the default is never.", ("--seconds",), float),),
         {"events": [{"event": str, "session": str, "agent": str, "at": str, str: object}]},
         ("clawmem session watch --seconds 1",),
         ("events",),
     ),
     "schema": Command(
         schema,
-        (
-            Parameter("example", "Print a document that fits instead.", ("--example",), bool, False),
-            Parameter("of_checkpoint", "The document of `session checkpoint`.", ("--checkpoint",), bool, False),
-        ),
         {"of": {"end", "checkpoint"}, "schema": {str: object}},
         ("clawmem session schema", "clawmem session schema --example"),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Table
@@ -18,7 +18,19 @@ from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
 _NOBODY = "nobody reads what is said, so it is kept and searched, and facts come from rules only; {}"
 
 
-def setup(call: Call, harness: str | None, learn: bool, remove: bool, listed: bool, dry_run: bool) -> Answer:
+def setup(
+    call: Call,
+    harness: Annotated[str | None, Parameter("{choices}.", metavar="[HARNESS]", choices=HARNESSES)],
+    learn: Annotated[
+        bool,
+        Parameter(
+            "Let the harness's own program read what is said; without it, setup asks on a terminal.", ("--learn",)
+        ),
+    ],
+    remove: Annotated[bool, Parameter("Take everything out again.", ("--remove",))],
+    listed: Annotated[bool, Parameter("List the harnesses, and what is set up.", ("--list",))],
+    dry_run: Annotated[bool, DRY_RUN._replace(help="Show what would be changed; change nothing.")],
+) -> Answer:
     """The harness gets an MCP server, hooks, a skill and slash commands, and runs the server's tools without asking;
     other entries of its files stay. --remove restores every file byte for byte, unless somebody changed it since:
     then exactly these entries go."""
@@ -120,19 +132,6 @@ def _list(call: Call) -> Answer:
 
 VERB = Command(
     setup,
-    (
-        Parameter("harness", "{choices}.", metavar="[HARNESS]", choices=HARNESSES),
-        Parameter(
-            "learn",
-            "Let the harness's own program read what is said; without it, setup asks on a terminal.",
-            ("--learn",),
-            bool,
-            False,
-        ),
-        Parameter("remove", "Take everything out again.", ("--remove",), bool, False),
-        Parameter("listed", "List the harnesses, and what is set up.", ("--list",), bool, False),
-        DRY_RUN._replace(help="Show what would be changed; change nothing."),
-    ),
     {
         "harness?": str,
         "files?": [{"path": str, "did": str}],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -20,7 +20,15 @@ from clawmem.serving.browse import show_fact as act
 CLAIV = "claiv"
 
 
-def show(call: Call, fact: str, as_of: str | None, at: str | None, style: str | None) -> Answer:
+def show(
+    call: Call,
+    fact: Annotated[str, FACT],
+    as_of: Annotated[str | None, Parameter("Show whether it was true then, and if not, which fact was.", ("--as-of",))],
+    at: Annotated[str | None, AT],
+    style: Annotated[
+        str | None, Parameter("The record of another program: {choices}.", ("--format",), choices=(CLAIV,))
+    ],
+) -> Answer:
     """Keys that are set are printed, one per line; with `--format claiv`, the record that CLAIV and its like exchange,
     with the times and links of the fact as temporal edges."""
     if style not in (None, CLAIV):
@@ -81,12 +89,6 @@ def _plain(value: object) -> str:
 
 VERB = Command(
     show,
-    (
-        FACT,
-        Parameter("as_of", "Show whether it was true then, and if not, which fact was.", ("--as-of",)),
-        AT,
-        Parameter("style", "The record of another program: {choices}.", ("--format",), choices=(CLAIV,)),
-    ),
     {
         "fact": "fact",
         "as_of?": {"moment": str, "true": bool, "why_not": (str, None), "instead": ("fact", None)},

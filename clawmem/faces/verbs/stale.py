@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, reach_of
-from clawmem.faces.parts.parameters import LIMIT, OF_CATEGORY, OF_ENTITY
-from clawmem.faces.parts.records_of_work import SCOPE_OPTIONS
+from clawmem.faces.parts.parameters import LIMIT, OF_CATEGORY, OF_ENTITY, PROJECT, SCOPE, WORKFLOW
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.serving.stale import list_stale
 
 
 def stale(
     call: Call,
-    entity: str | None,
-    category: str | None,
-    limit: int | None,
-    workflow: str | None,
-    scope: str | None,
-    project: str | None,
+    entity: Annotated[str | None, OF_ENTITY],
+    category: Annotated[str | None, OF_CATEGORY],
+    limit: Annotated[int | None, LIMIT],
+    workflow: Annotated[str | None, WORKFLOW],
+    scope: Annotated[str | None, SCOPE],
+    project: Annotated[str | None, PROJECT],
 ) -> Answer:
     """List the facts that somebody should check: their day for review has passed, their source was revoked, redacted or
     changed, what they rest on was replaced or withdrawn, or nobody has used them for `stale.days` days."""
@@ -34,7 +35,6 @@ def stale(
 
 VERB = Command(
     stale,
-    (OF_ENTITY, OF_CATEGORY, LIMIT, *SCOPE_OPTIONS),
     {"facts": [{"...": "fact", "why": str}], "total": int},
     ("clawmem stale", "clawmem stale --category lesson"),
     ("facts",),

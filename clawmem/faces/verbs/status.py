@@ -157,7 +157,6 @@ _PROBLEMS = [{"path": str, "problem": str}]
 
 VERB = Command(
     status,
-    (),
     {
         "vault": str,
         "rule": str,

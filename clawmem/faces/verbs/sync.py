@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -21,14 +21,26 @@ _SHOWN = 5
 
 def sync(
     call: Call,
-    remote: str | None,
-    branch: str | None,
-    conflict: str | None,
+    remote: Annotated[str | None, Parameter("The git remote (default: sync.remote).", ("--remote",))],
+    branch: Annotated[
+        str | None, Parameter("The branch of the remote (default: sync.branch, or the current branch).", ("--branch",))
+    ],
+    conflict: Annotated[
+        str | None,
+        Parameter(
+            "What to do on a conflict: review (keep both and ask), newest, ours, theirs or fail.",
+            ("--conflict",),
+            metavar="POLICY",
+            choices=tuple(POLICIES),
+        ),
+    ],
     *,
-    go_on: bool,
-    dry_run: bool,
-    unrelated: bool,
-    rewritten: bool,
+    go_on: Annotated[
+        bool, Parameter("Finish the stopped git merge with the present contents of the files.", ("--continue",))
+    ],
+    dry_run: Annotated[bool, DRY_RUN._replace(help="Fetch and show what would be done; change nothing.")],
+    unrelated: Annotated[bool, Parameter("Merge two vaults without a common history.", ("--allow-unrelated",))],
+    rewritten: Annotated[bool, Parameter("Sync with a remote whose history was rewritten.", ("--allow-rewritten",))],
 ) -> Answer:
     """Sync never force-pushes and never asks. Exit code 4: changes were received but could not be sent; 11: other
     machines pushed first at each attempt; 12: there was a conflict with --conflict fail."""
@@ -132,27 +144,6 @@ _CONFLICTS = [{"kind": str, "path": str, "fact": (str, None), "says": str}]
 
 VERB = Command(
     sync,
-    (
-        Parameter("remote", "The git remote (default: sync.remote).", ("--remote",)),
-        Parameter("branch", "The branch of the remote (default: sync.branch, or the current branch).", ("--branch",)),
-        Parameter(
-            "conflict",
-            "What to do on a conflict: review (keep both and ask), newest, ours, theirs or fail.",
-            ("--conflict",),
-            metavar="POLICY",
-            choices=tuple(POLICIES),
-        ),
-        Parameter(
-            "go_on",
-            "Finish the stopped git merge with the present contents of the files.",
-            ("--continue",),
-            bool,
-            False,
-        ),
-        DRY_RUN._replace(help="Fetch and show what would be done; change nothing."),
-        Parameter("unrelated", "Merge two vaults without a common history.", ("--allow-unrelated",), bool, False),
-        Parameter("rewritten", "Sync with a remote whose history was rewritten.", ("--allow-rewritten",), bool, False),
-    ),
     (
         {
             "remote": str,

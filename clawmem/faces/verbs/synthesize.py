@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.errors import DONE, PARTIAL
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DATE, DRY_RUN
@@ -14,7 +16,7 @@ from clawmem.model.language.dates import day_of, parse_moment
 from clawmem.model.settings.model_names import SYNTHESIZE
 
 
-def synthesize(call: Call, date: str, dry_run: bool) -> Answer:
+def synthesize(call: Call, date: Annotated[str, DATE], dry_run: Annotated[bool, DRY_RUN]) -> Answer:
     """The generated part of the daily note lists what was learned, corrected and decided that day. The generated part
     of MEMORY.md lists the most important facts. Text by people is not changed. With a model (`llm.model`), the note
     begins with a narrative whose sentences cite facts. Exit code 4: a needed file cannot be parsed, or the model could
@@ -40,7 +42,6 @@ def synthesize(call: Call, date: str, dry_run: bool) -> Answer:
 
 VERB = Command(
     synthesize,
-    (DATE, DRY_RUN),
     {"date": str, "pages": [str], "commits": [str]},
     ("clawmem synthesize --date yesterday",),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.errors import InvalidInput
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command, Table
@@ -25,12 +27,14 @@ _UNCHANGED = "{title} is {state} already"
 
 def add(
     call: Call,
-    text: str | None,
-    file: str | None,
-    accept: list[str] | None,
-    workflow: str | None,
-    priority: int | None,
-    holder: str | None,
+    text: Annotated[str | None, Parameter("The title, or - for a title or a checklist on stdin.", stdin=True)],
+    file: Annotated[
+        str | None, Parameter("A checklist or a page: a file, or - for stdin.", ("--from",), completes="file")
+    ],
+    accept: Annotated[list[str] | None, Parameter("A criterion; may be repeated.", ("--accept",))],
+    workflow: Annotated[str | None, WORKFLOW._replace(help="The workflow (CLAWMEM_WORKFLOW).", completes="workflow")],
+    priority: Annotated[int | None, Parameter("From 1 (first) to 5.", ("--priority", "-p"), least=FIRST, most=LAST)],
+    holder: Annotated[str | None, Parameter("Who holds it: an agent or a person.", ("--holder",), completes="agent")],
 ) -> Answer:
     """Add a task, or several. A text of one line is a title. With --from, the boxes of the text are the criteria of
     that title. Without a title, each box of a checklist is a task, and the boxes below it are its criteria; a page with
@@ -61,7 +65,17 @@ def add(
     return Answer(data, lines, (*done.notices, *said))
 
 
-def list_(call: Call, state: list[str] | None, workflow: str | None, holder: str | None, limit: int | None) -> Answer:
+def list_(
+    call: Call,
+    state: Annotated[
+        list[str] | None, Parameter("{choices}; may be repeated.", ("--state",), choices=(*STATES, "all"))
+    ],
+    workflow: Annotated[str | None, WORKFLOW._replace(help="Only tasks of this workflow.", completes="workflow")],
+    holder: Annotated[
+        str | None, Parameter("Only tasks that this agent or person holds.", ("--holder",), completes="agent")
+    ],
+    limit: Annotated[int | None, LIMIT._replace(help="The maximum number of tasks.")],
+) -> Answer:
     """List the tasks that are not closed, by priority; with --state, those in that state."""
     unknown = next((one for one in state or () if one not in (*STATES, "all")), None)
     if unknown is not None:
@@ -84,7 +98,7 @@ def list_(call: Call, state: list[str] | None, workflow: str | None, holder: str
     return Answer(data, table, listed.notices, talk=talk)
 
 
-def show(call: Call, task: str) -> Answer:
+def show(call: Call, task: Annotated[str, TASK]) -> Answer:
     """Show a task: its keys, its text and its criteria, and the scratchpads that agents keep for it."""
     vault = call.runtime.vault()
     check_reads(vault, call.runtime.caller())
@@ -100,32 +114,32 @@ def show(call: Call, task: str) -> Answer:
     return Answer(data, lines)
 
 
-def take(call: Call, task: str) -> Answer:
+def take(call: Call, task: Annotated[str, TASK]) -> Answer:
     """Take a task: its state becomes working, and you hold it."""
     return _moved(call, task, TAKE)
 
 
-def release(call: Call, task: str, reason: str | None) -> Answer:
+def release(call: Call, task: Annotated[str, TASK], reason: Annotated[str | None, _WHY]) -> Answer:
     """Give a task back: its state becomes open, and nobody holds it."""
     return _moved(call, task, RELEASE, reason)
 
 
-def submit(call: Call, task: str) -> Answer:
+def submit(call: Call, task: Annotated[str, TASK]) -> Answer:
     """Hand a task in: its state becomes review, and a person decides."""
     return _moved(call, task, SUBMIT)
 
 
-def close(call: Call, task: str, reason: str | None) -> Answer:
+def close(call: Call, task: Annotated[str, TASK], reason: Annotated[str | None, _WHY]) -> Answer:
     """Decide that a task is done. Only a person does; an agent submits it."""
     return _moved(call, task, CLOSE, reason)
 
 
-def reject(call: Call, task: str, reason: str | None) -> Answer:
+def reject(call: Call, task: Annotated[str, TASK], reason: Annotated[str | None, _WHY]) -> Answer:
     """Decide that a task is not done as it should be, or is not wanted. Only a person does."""
     return _moved(call, task, REJECT, reason)
 
 
-def reopen(call: Call, task: str, reason: str | None) -> Answer:
+def reopen(call: Call, task: Annotated[str, TASK], reason: Annotated[str | None, _WHY]) -> Answer:
     """Open a task again: nobody holds it, and the decision goes into the history."""
     return _moved(call, task, REOPEN, reason)
 
@@ -147,21 +161,13 @@ def _boxes(one: Task) -> str:
     return f"{checked}/{len(one.acceptance)}" if one.acceptance else ""
 
 
-TASK = Parameter("task", "The task: its file name without .md, or its title.", required=True, completes="task")
+TASK = Parameter("The task: its file name without .md, or its title.", completes="task")
 _MOVED = {"task": TASK_SHAPE, "commit": (str, None)}
 _WHY = REASON._replace(help="Why; it is kept with the decision.")
 
 VERB = {
     "add": Command(
         add,
-        (
-            Parameter("text", "The title, or - for a title or a checklist on stdin.", stdin=True),
-            Parameter("file", "A checklist or a page: a file, or - for stdin.", ("--from",), completes="file"),
-            Parameter("accept", "A criterion; may be repeated.", ("--accept",), repeated=True),
-            WORKFLOW._replace(help="The workflow (CLAWMEM_WORKFLOW).", completes="workflow"),
-            Parameter("priority", "From 1 (first) to 5.", ("--priority", "-p"), int, least=FIRST, most=LAST),
-            Parameter("holder", "Who holds it: an agent or a person.", ("--holder",), completes="agent"),
-        ),
         {"tasks": [TASK_SHAPE], "outcome": [{"added", "noop"}], "commit": (str, None)},
         (
             "clawmem task add 'Fix the login' --accept 'A name of 200 letters is accepted.'",
@@ -171,31 +177,20 @@ VERB = {
     ),
     "list": Command(
         list_,
-        (
-            Parameter("state", "{choices}; may be repeated.", ("--state",), repeated=True, choices=(*STATES, "all")),
-            WORKFLOW._replace(help="Only tasks of this workflow.", completes="workflow"),
-            Parameter("holder", "Only tasks that this agent or person holds.", ("--holder",), completes="agent"),
-            LIMIT._replace(help="The maximum number of tasks."),
-        ),
         {"tasks": [TASK_SHAPE], "total": int},
         ("clawmem task list", "clawmem task list --state review --json"),
         ("tasks",),
     ),
     "show": Command(
         show,
-        (TASK,),
         {"task": TASK_SHAPE, "body": str, "extra": {str: object}, "scratchpads": [str]},
         ("clawmem task show paint-the-boat",),
         ("task",),
     ),
-    "take": Command(take, (TASK,), _MOVED, ("clawmem task take paint-the-boat",), ("task",)),
-    "release": Command(release, (TASK, _WHY), _MOVED, ("clawmem task release paint-the-boat",), ("task",)),
-    "submit": Command(submit, (TASK,), _MOVED, ("clawmem task submit paint-the-boat",), ("task",)),
-    "close": Command(
-        close, (TASK, _WHY), _MOVED, ("clawmem task close paint-the-boat --reason 'It is blue.'",), ("task",)
-    ),
-    "reject": Command(
-        reject, (TASK, _WHY), _MOVED, ("clawmem task reject paint-the-boat --reason 'It is red.'",), ("task",)
-    ),
-    "reopen": Command(reopen, (TASK, _WHY), _MOVED, ("clawmem task reopen paint-the-boat",), ("task",)),
+    "take": Command(take, _MOVED, ("clawmem task take paint-the-boat",), ("task",)),
+    "release": Command(release, _MOVED, ("clawmem task release paint-the-boat",), ("task",)),
+    "submit": Command(submit, _MOVED, ("clawmem task submit paint-the-boat",), ("task",)),
+    "close": Command(close, _MOVED, ("clawmem task close paint-the-boat --reason 'It is blue.'",), ("task",)),
+    "reject": Command(reject, _MOVED, ("clawmem task reject paint-the-boat --reason 'It is red.'",), ("task",)),
+    "reopen": Command(reopen, _MOVED, ("clawmem task reopen paint-the-boat",), ("task",)),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, Parameter
@@ -13,7 +13,11 @@ from clawmem.model.lifecycle.tiers import TIERS, explain
 from clawmem.serving.browse import peek, plain_importance
 
 
-def tier(call: Call, fact: str, wake: bool) -> Answer:
+def tier(
+    call: Call,
+    fact: Annotated[str, FACT],
+    wake: Annotated[bool, Parameter("Make an archived fact active again first.", ("--restore",))],
+) -> Answer:
     """The answer contains the result of each policy, and names the deciding one."""
     vault = call.runtime.vault()
     done = restore(vault, fact, call.runtime.caller()) if wake else None
@@ -48,7 +52,6 @@ _TIER = set(TIERS)
 
 VERB = Command(
     tier,
-    (FACT, Parameter("wake", "Make an archived fact active again first.", ("--restore",), bool, False)),
     {
         "id": str,
         "tier": _TIER,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line
@@ -10,7 +12,18 @@ from clawmem.memory.history.undo import undo as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
 
 
-def undo(call: Call, target: str | None, dry_run: bool) -> Answer:
+def undo(
+    call: Call,
+    target: Annotated[
+        str | None,
+        Parameter(
+            "A commit, or a fact, whose latest change is reverted; default: your own last change.",
+            metavar="[FACT_ID|COMMIT]",
+            completes="fact",
+        ),
+    ],
+    dry_run: Annotated[bool, DRY_RUN._replace(help="Show what would change; change nothing.")],
+) -> Answer:
     """History is not erased: the undo is a new commit and can itself be undone. The command is refused if later changes
     depend on the change."""
     done = act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
@@ -40,15 +53,6 @@ def _lines(done: UndoResult, dry_run: bool) -> list[str]:
 
 VERB = Command(
     undo,
-    (
-        Parameter(
-            "target",
-            "A commit, or a fact, whose latest change is reverted; default: your own last change.",
-            metavar="[FACT_ID|COMMIT]",
-            completes="fact",
-        ),
-        DRY_RUN._replace(help="Show what would change; change nothing."),
-    ),
     {
         "undone": str,
         "undone_entry": "entry",

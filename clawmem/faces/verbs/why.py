@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.bridge.contract import published_values
 from clawmem.errors import NotFound, NotPermitted, RemoteFailed
@@ -25,7 +25,7 @@ from clawmem.vault.vault import Vault
 _AROUND = 300
 
 
-def why(call: Call, fact: str) -> Answer:
+def why(call: Call, fact: Annotated[str, FACT]) -> Answer:
     """The answer contains the evidence, event, commits and authors of the fact, and the facts before and after it in
     its chain, oldest first."""
     vault = call.runtime.vault()
@@ -173,7 +173,6 @@ _RECORDED = {"recorded?": str, "history_begins?": "entry"}
 
 VERB = Command(
     why,
-    (FACT,),
     (
         {
             "fact": "fact",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import DONE, REFUSED, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -22,7 +22,11 @@ from clawmem.wiki.site import build_site
 from clawmem.wiki.write_site import check_site_folder
 
 
-def build(call: Call, full: bool, dry_run: bool) -> Answer:
+def build(
+    call: Call,
+    full: Annotated[bool, Parameter("Read every entity again.", ("--full",))],
+    dry_run: Annotated[bool, DRY_RUN],
+) -> Answer:
     """Write a page for each entity and topic from the facts that pass the gates, and an index, in one commit.
 
     Only pages whose facts changed are written. What people write outside the markers stays."""
@@ -44,7 +48,14 @@ def build(call: Call, full: bool, dry_run: bool) -> Answer:
     return Answer(data, lines, notices=done.notices)
 
 
-def gate(call: Call, fact: str | None, entity: str | None, explain: bool) -> Answer:
+def gate(
+    call: Call,
+    fact: Annotated[str | None, Parameter("The id of a fact, or its beginning.", completes="fact")],
+    entity: Annotated[
+        str | None, Parameter("All active facts of this entity.", ("--entity", "-e"), completes="entity")
+    ],
+    explain: Annotated[bool, Parameter("Show the verdict of every gate.", ("--explain",))],
+) -> Answer:
     """Say whether a fact, or each active fact of an entity, may enter the wiki, and why not."""
     if (fact is None) is (entity is None):
         raise InvalidInput("Name one fact, or an entity with --entity.", "clawmem wiki gate fact_4d2c")
@@ -69,7 +80,13 @@ def check(call: Call) -> Answer:
     return Answer(data, lines, exit_code=REFUSED if found.dead else DONE, talk=talk)
 
 
-def curate(call: Call, week: str | None, dry_run: bool) -> Answer:
+def curate(
+    call: Call,
+    week: Annotated[
+        str | None, Parameter("Report this week anew, such as 2026-W47; also the running one.", ("--week",))
+    ],
+    dry_run: Annotated[bool, DRY_RUN],
+) -> Answer:
     """Build the wiki, mend dead links that have one possible target, file proposals for what needs a person, and write
     the report of the last week that is over, all in one commit.
 
@@ -94,7 +111,11 @@ def curate(call: Call, week: str | None, dry_run: bool) -> Answer:
     return Answer(data, lines, notices=done.notices)
 
 
-def site(call: Call, folder: str, full: bool) -> Answer:
+def site(
+    call: Call,
+    folder: Annotated[str, Parameter("The folder of the site.", completes="file")],
+    full: Annotated[bool, Parameter("Render every page again.", ("--full",))],
+) -> Answer:
     """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim, what
     people wrote, search, and a graph.
 
@@ -157,17 +178,11 @@ def _finding_line(one: CuratedFinding, dry_run: bool) -> str:
 VERB = {
     "build": Command(
         build,
-        (Parameter("full", "Read every entity again.", ("--full",), bool, False), DRY_RUN),
         {"written": [str], "removed": [str], "pages": int, "claims": int, "full": bool, "commit": str},
         ("clawmem wiki build",),
     ),
     "gate": Command(
         gate,
-        (
-            Parameter("fact", "The id of a fact, or its beginning.", completes="fact"),
-            Parameter("entity", "All active facts of this entity.", ("--entity", "-e"), completes="entity"),
-            Parameter("explain", "Show the verdict of every gate.", ("--explain",), bool, False),
-        ),
         {
             "facts": [
                 {
@@ -185,10 +200,6 @@ VERB = {
     ),
     "site": Command(
         site,
-        (
-            Parameter("folder", "The folder of the site.", required=True, completes="file"),
-            Parameter("full", "Render every page again.", ("--full",), bool, False),
-        ),
         {
             "folder": str,
             "index": str,
@@ -203,10 +214,6 @@ VERB = {
     ),
     "curate": Command(
         curate,
-        (
-            Parameter("week", "Report this week anew, such as 2026-W47; also the running one.", ("--week",)),
-            DRY_RUN,
-        ),
         {
             "week": str,
             "report": (str, None),
@@ -227,5 +234,5 @@ VERB = {
         ("clawmem wiki curate --dry-run",),
         ("findings",),
     ),
-    "check": Command(check, (), {"dead": [{"page": str, "target": str}], "orphans": [str]}, ("clawmem wiki check",)),
+    "check": Command(check, {"dead": [{"page": str, "target": str}], "orphans": [str]}, ("clawmem wiki check",)),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
@@ -26,7 +26,7 @@ def list_(call: Call) -> Answer:
     return Answer({"workflows": data}, Table(("workflow", "title", "stages"), rows), done.notices, talk=talk)
 
 
-def show(call: Call, workflow_id: str) -> Answer:
+def show(call: Call, workflow_id: Annotated[str, _ID]) -> Answer:
     """Show a workflow: scopes, roles, stages with what they take and hand in, states, failure modes."""
     one = find_workflow(call.runtime.vault(), workflow_id)
     lines = [f"{one.id}: {one.title}", one.about, f"scopes: {' > '.join(one.scopes)}"]
@@ -42,7 +42,11 @@ def show(call: Call, workflow_id: str) -> Answer:
     return Answer({"workflow": _data(one)}, [line for line in lines if line])
 
 
-def check(call: Call, workflow_id: str | None, adapters: bool) -> Answer:
+def check(
+    call: Call,
+    workflow_id: Annotated[str | None, _ID],
+    adapters: Annotated[bool, Parameter("Run the adapters with their recorded input, too.", ("--adapters",))],
+) -> Answer:
     """Say what a workflow lacks. With --adapters, also run its adapters with their recorded input, and check what they
     answer. The exit code is 1 if something is missing or wrong."""
     vault = call.runtime.vault()
@@ -57,7 +61,7 @@ def check(call: Call, workflow_id: str | None, adapters: bool) -> Answer:
     return Answer({"workflows": data}, lines, exit_code=REFUSED if missing else DONE, talk=talk)
 
 
-def allow(call: Call, workflow_id: str, adapter: str) -> Answer:
+def allow(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _ADAPTER]) -> Answer:
     """Allow the program of an adapter on this machine. Read it first. If the file changes, it must be allowed again."""
     from clawmem.work.adapters import allow_adapter
 
@@ -65,7 +69,7 @@ def allow(call: Call, workflow_id: str, adapter: str) -> Answer:
     return Answer(done._asdict(), [f"allowed {done.path}, SHA-256 {done.checksum}"])
 
 
-def run(call: Call, workflow_id: str, adapter: str) -> Answer:
+def run(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _ADAPTER]) -> Answer:
     """Run an adapter: store its new events, its tasks and the outcomes of decisions, and tell it of its tasks that were
     closed here. A value of a task that was changed here is kept, and named where the other side changed it, too."""
     from clawmem.work.adapters import run_adapter
@@ -97,8 +101,8 @@ def _data(workflow: Workflow) -> dict[str, Any]:
     return {**to_record(workflow._replace(extra={}), ()), **more}
 
 
-_ID = Parameter("workflow_id", "The workflow's id, such as software.", required=True, completes="workflow")
-_ADAPTER = Parameter("adapter", "The adapter's name in the workflow.", required=True)
+_ID = Parameter("The workflow's id, such as software.", completes="workflow")
+_ADAPTER = Parameter("The adapter's name in the workflow.")
 _CHECKED = {"name": str, "tasks": int, "events": int, "outcomes": int, "problem": (str, None)}
 _TASK = {
     "id": str, "title": str, "state": set(STATES), "url": (str, None), "about": str, "acceptance": [str],
@@ -113,28 +117,22 @@ _WORKFLOW = {
 }  # fmt: skip
 
 VERB = {
-    "list": Command(list_, (), {"workflows": [{"id": str, "title": str}]}, ("clawmem workflow list",), ("workflows",)),
-    "show": Command(show, (_ID,), {"workflow": _WORKFLOW}, ("clawmem workflow show software",), ("workflow",)),
+    "list": Command(list_, {"workflows": [{"id": str, "title": str}]}, ("clawmem workflow list",), ("workflows",)),
+    "show": Command(show, {"workflow": _WORKFLOW}, ("clawmem workflow show software",), ("workflow",)),
     "check": Command(
         check,
-        (
-            _ID._replace(required=False),
-            Parameter("adapters", "Run the adapters with their recorded input, too.", ("--adapters",), bool, False),
-        ),
         {"workflows": [{"id": str, "missing": [str], "adapters": [_CHECKED]}]},
         ("clawmem workflow check", "clawmem workflow check research --adapters"),
         ("workflows",),
     ),
     "allow": Command(
         allow,
-        (_ID, _ADAPTER),
         {"path": str, "checksum": str},
         ("clawmem workflow allow software tickets",),
         person="lets a program run on this machine",
     ),
     "run": Command(
         run,
-        (_ID, _ADAPTER),
         {
             "tasks": [_TASK],
             "added": int,

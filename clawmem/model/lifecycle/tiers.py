@@ -18,7 +18,7 @@ TIERS = (HOT, WARM, COLD)
 RECENCY = ((20, 14, 60), (10, 10, 45), (-1, 7, 30))
 
 ALWAYS_HOT = 0.8
-# From this importance on, as health and standing orders have it (`clawmem.model.facts.vital`), a fact is told beside
+# From this importance on, as health and standing orders have it (`clawmem.model.facts.trust`), a fact is told beside
 # every question.
 ALWAYS_TOLD = 0.85
 WARM_IMPORTANCE = 0.4

@@ -28,7 +28,7 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
-from clawmem.model.facts.reasons import because
+from clawmem.model.facts.labels import because
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of

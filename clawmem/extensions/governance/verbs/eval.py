@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import DONE, REFUSED, InvalidInput, StorageFailed
 from clawmem.extensions.governance.suites.eval_run import (
@@ -35,7 +35,17 @@ _SHOWN = 20
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
 
-def run(call: Call, suite: str | None, junit: str | None, arm: Sequence[str] | None, size: int | None) -> Answer:
+def run(
+    call: Call,
+    suite: Annotated[str | None, _SUITE],
+    junit: Annotated[
+        str | None, Parameter("Write JUnit XML to this file, or - for stdout.", ("--junit",), completes="file")
+    ],
+    arm: Annotated[
+        list[str] | None, Parameter("Run only this arm: {choices}; may be repeated.", ("--arm",), choices=ARMS)
+    ],
+    size: Annotated[int | None, _SIZE],
+) -> Answer:
     """Run the tests of a suite, or of all suites, each in a temporary vault with a pinned clock and seed, and append
     the scores to governance/eval-runs.jsonl. The exit code is 1 if a test fails that passed in the run before, or if
     any test of a regression suite fails. A test without a model that it needs is not judged, and did not pass."""
@@ -106,7 +116,7 @@ def list_(call: Call) -> Answer:
     return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), done.notices)
 
 
-def show(call: Call, suite: str, size: int | None) -> Answer:
+def show(call: Call, suite: Annotated[str, _SUITE], size: Annotated[int | None, _SIZE]) -> Answer:
     """Print a suite as YAML that promptfoo runs, too: clawmem eval show memory > suite.yaml; promptfoo eval -c
     suite.yaml."""
     from clawmem.extensions.governance.suites.suite import suite_to_mapping
@@ -116,7 +126,11 @@ def show(call: Call, suite: str, size: int | None) -> Answer:
     return Answer({"id": one.id, "suite": suite_to_mapping(one)}, suite_text(one).splitlines())
 
 
-def compare(call: Call, a: str, b: str) -> Answer:
+def compare(
+    call: Call,
+    a: Annotated[str, Parameter("The earlier run: its id, or a suite for its last run.")],
+    b: Annotated[str, Parameter("The later run.")],
+) -> Answer:
     """Show which tests have another outcome in run B than in run A. A run is named by its id, or by its suite for the
     last run. The exit code is 1 if a test passed in A and does not in B."""
     vault = call.runtime.vault()
@@ -135,11 +149,16 @@ def compare(call: Call, a: str, b: str) -> Answer:
 
 def add(
     call: Call,
-    source: str,
-    suite: str,
-    question: str | None,
-    contains: Sequence[str] | None,
-    bars: Sequence[str] | None,
+    source: Annotated[str, Parameter("The id of a failure or of a rejected proposal.", ("--from",))],
+    suite: Annotated[str, Parameter("The suite to which the test is added.", ("--suite",), default="regressions")],
+    question: Annotated[str | None, Parameter("The question of the test.", ("--question",))],
+    contains: Annotated[
+        list[str] | None, Parameter("A text that the answer contains; may be repeated.", ("--contains",))
+    ],
+    bars: Annotated[
+        list[str] | None,
+        Parameter("A text that the answer does not contain; may be repeated.", ("--not-contains",)),
+    ],
 ) -> Answer:
     """Add a test to a regression suite that runs on a copy of the vault. A rejected proposal gives a test that its
     statement is not served. A failure gives its note as the question; say what a right answer contains."""
@@ -152,7 +171,12 @@ def add(
     return Answer(data, lines if done.commit else [f"{done.path} has this test already: {done.test.description}"])
 
 
-def answer(call: Call, prompt: str, options: str | None, context: str | None) -> Answer:
+def answer(
+    call: Call,
+    prompt: Annotated[str, Parameter("The prompt; the variables of the test count if a context is given.")],
+    options: Annotated[str | None, Parameter("The options of the provider, as JSON; they are not used.")],
+    context: Annotated[str | None, Parameter("The context of the test, as JSON.")],
+) -> Answer:
     """Answer one test of a suite, as the `exec:` provider of promptfoo calls it: with the prompt, the options of the
     provider and the context of the test, both as JSON. Assertions in metadata.assert are graded here; if one does not
     hold, the command fails with exit code 1."""
@@ -241,8 +265,8 @@ def _write(path: str, text: str) -> None:
         raise StorageFailed(f"{path} cannot be written: {problem.strerror}.", "Name another file.") from None
 
 
-_SUITE = Parameter("suite", "The name of the suite, such as memory.", completes="suite")
-_SIZE = Parameter("size", "Tests in each category of a generated suite.", ("--size",), int, least=1, most=MOST_TESTS)
+_SUITE = Parameter("The name of the suite, such as memory.", completes="suite")
+_SIZE = Parameter("Tests in each category of a generated suite.", ("--size",), least=1, most=MOST_TESTS)
 _OUTCOME = set(OUTCOMES)
 _CHANGE = {"suite": str, "test": str, "arm": str, "before": (_OUTCOME, None), "after": (_OUTCOME, None)}
 _SCORE = {"test": str, "arm": str, "outcome": _OUTCOME, "score": float, "reasons": [str], "labels": {str: object}}
@@ -259,60 +283,29 @@ _LISTED = {
 VERB = {
     "run": Command(
         run,
-        (
-            _SUITE,
-            Parameter("junit", "Write JUnit XML to this file, or - for stdout.", ("--junit",), completes="file"),
-            Parameter(
-                "arm",
-                "Run only this arm: {choices}; may be repeated.",
-                ("--arm",),
-                repeated=True,
-                choices=ARMS,
-            ),
-            _SIZE,
-        ),
         {"runs": [_RUN], "regressions": [_CHANGE]},
         ("clawmem eval run memory --size 2", "clawmem eval run memory --size 1 --arm memory --junit -"),
         ("runs",),
     ),
-    "list": Command(list_, (), {"suites": [_LISTED]}, ("clawmem eval list",), ("suites",)),
+    "list": Command(list_, {"suites": [_LISTED]}, ("clawmem eval list",), ("suites",)),
     "show": Command(
         show,
-        (_SUITE._replace(required=True), _SIZE),
         {"id": str, "suite": {str: object}},
         ("clawmem eval show memory --size 1",),
     ),
     "compare": Command(
         compare,
-        (
-            Parameter("a", "The earlier run: its id, or a suite for its last run.", required=True),
-            Parameter("b", "The later run.", required=True),
-        ),
         {"before": str, "after": str, "changes": [_CHANGE]},
         ("clawmem eval compare run_1a2b3c4d memory",),
         ("changes",),
     ),
     "add": Command(
         add,
-        (
-            Parameter("source", "The id of a failure or of a rejected proposal.", ("--from",), required=True),
-            Parameter("suite", "The suite to which the test is added.", ("--suite",), default="regressions"),
-            Parameter("question", "The question of the test.", ("--question",)),
-            Parameter("contains", "A text that the answer contains; may be repeated.", ("--contains",), repeated=True),
-            Parameter(
-                "bars", "A text that the answer does not contain; may be repeated.", ("--not-contains",), repeated=True
-            ),
-        ),
         {"suite": str, "path": str, "test": str, "commit": (str, None)},
         ("clawmem eval add --from prop_3c4d --question 'Where does Jane live?'",),
     ),
     "answer": Command(
         answer,
-        (
-            Parameter("prompt", "The prompt; the variables of the test count if a context is given.", required=True),
-            Parameter("options", "The options of the provider, as JSON; they are not used."),
-            Parameter("context", "The context of the test, as JSON."),
-        ),
         {"answer": str},
         ("clawmem eval answer 'Where does Jane live?'",),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput, Refused
 from clawmem.extensions.governance.alignment_log import Agreement
@@ -36,7 +36,7 @@ _AT_TERMINAL = "At a terminal, the same command without --yes shows all of it an
 _EXIT = {PASS: DONE, FAIL: REFUSED, ESCALATE: PARTIAL}
 
 
-def task(call: Call, task: str, work: str | None) -> Answer:
+def task(call: Call, task: Annotated[str, _TASK], work: Annotated[str | None, _WORK]) -> Answer:
     """Check a task against its acceptance list. A criterion `command: ...` runs a command that a person allowed, and
     `rule: ...` checks files or the memory; a model judges the others, if one is set. Ticked boxes do not count. The
     verdict is `pass` (exit code 0), `fail` (1), or `escalate` (4): then a person decides in `review`."""
@@ -89,13 +89,20 @@ def alignment(call: Call) -> Answer:
 
 def allow(
     call: Call,
-    command: str | None,
-    task: str | None,
-    work: str | None,
-    pin: list[str] | None,
-    yes: str | None,
-    list_: bool,
-    remove: str | None,
+    command: Annotated[str | None, Parameter("The command, as one argument.", metavar="COMMAND")],
+    task: Annotated[
+        str | None, Parameter("Allow the commands of a task, one after the other.", ("--task",), metavar="TASK")
+    ],
+    work: Annotated[
+        str | None,
+        Parameter(
+            "The folder; the default is the checkout that you are in.", ("--work",), metavar="PATH", completes="file"
+        ),
+    ],
+    pin: Annotated[list[str] | None, Parameter("A further file that must not change.", ("--pin",), completes="file")],
+    yes: Annotated[str | None, Parameter("Do not ask; the checksum of the command.", ("--yes",), metavar="CHECKSUM")],
+    list_: Annotated[bool, Parameter("List the allowed commands.", ("--list",))],
+    remove: Annotated[str | None, Parameter("Withdraw the allowance of this command.", ("--remove",), metavar="ID")],
 ) -> Answer:
     """Allow one command on this machine, in one repository or folder. It shows exactly what would run, and asks. A
     command whose program, script or pinned file changes must be allowed again. Agents cannot allow a command. At a
@@ -199,9 +206,8 @@ _RESULT = {
 _AGREEMENT = {
     "agreed": int, "false_passes": int, "false_fails": int, "escalated": int, "rate": (float, None),
 }  # fmt: skip
-_TASK = Parameter("task", "The slug or the title of the task.", required=True, metavar="TASK")
+_TASK = Parameter("The slug or the title of the task.", metavar="TASK")
 _WORK = Parameter(
-    "work",
     "A checkout, a file, or a commit; the default is the checkout that you are in.",
     ("--work",),
     metavar="PATH",
@@ -211,7 +217,6 @@ _WORK = Parameter(
 VERB = {
     "task": Command(
         task,
-        (_TASK, _WORK),
         {
             "id": str, "at": str, "task": str, "workflow": (str, None), "work": str, "found": set(VERDICTS),
             "verdict": set(VERDICTS), "reason": str, "results": [_RESULT], "by": str, "proposal": (str, None),
@@ -222,18 +227,6 @@ VERB = {
     ),
     "allow": Command(
         allow,
-        (
-            Parameter("command", "The command, as one argument.", metavar="COMMAND"),
-            Parameter("task", "Allow the commands of a task, one after the other.", ("--task",), metavar="TASK"),
-            Parameter(
-                "work", "The folder; the default is the checkout that you are in.", ("--work",), metavar="PATH",
-                completes="file",
-            ),
-            Parameter("pin", "A further file that must not change.", ("--pin",), repeated=True, completes="file"),
-            Parameter("yes", "Do not ask; the checksum of the command.", ("--yes",), metavar="CHECKSUM"),
-            Parameter("list_", "List the allowed commands.", ("--list",), bool, False),
-            Parameter("remove", "Withdraw the allowance of this command.", ("--remove",), metavar="ID"),
-        ),
         {"commands": [_COMMAND]},
         ("clawmem evaluate allow 'make test' --work boat --pin Makefile", "clawmem evaluate allow --list"),
         ("commands",),
@@ -241,7 +234,6 @@ VERB = {
     ),
     "alignment": Command(
         alignment,
-        (),
         {
             "all": _AGREEMENT, "last": _AGREEMENT, "kinds": {str: _AGREEMENT}, "workflows": {str: _AGREEMENT},
             "bar": float, "window": int, "passes": bool, "commit": (str, None),

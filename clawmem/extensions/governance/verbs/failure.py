@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem.errors import NotFound
 from clawmem.extensions.governance.failures import count_failures, list_failures, list_modes, record_failure
@@ -13,7 +13,14 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.failure import MAST, FailureMode, FailureRecord
 
 
-def record(call: Call, mode: str, session: str | None, note: str | None) -> Answer:
+def record(
+    call: Call,
+    mode: Annotated[str, _WHICH],
+    session: Annotated[
+        str | None, Parameter("The session in which it happened (CLAWMEM_SESSION).", ("--session",), metavar="ID")
+    ],
+    note: Annotated[str | None, Parameter("What happened, in one sentence.", ("--note",))],
+) -> Answer:
     """Record a failure, in one commit, and print what to do now, in order. After three of one mode and agent
     (`failures.guardrail_after`), the same commit files a guardrail proposal."""
     vault, caller, where = call.runtime.vault(), call.runtime.caller(), {}
@@ -43,7 +50,11 @@ def record(call: Call, mode: str, session: str | None, note: str | None) -> Answ
     return Answer(data, lines, done.notices)
 
 
-def list_(call: Call, mode: str | None, limit: int | None) -> Answer:
+def list_(
+    call: Call,
+    mode: Annotated[str | None, Parameter("Only failures of this mode.", ("--mode",), completes="failure mode")],
+    limit: Annotated[int | None, LIMIT],
+) -> Answer:
     """List the recorded failures, newest first; with --agent, those of the agent."""
     found = list_failures(call.runtime.vault(), mode, call.runtime.caller().agent, limit or 50)
     rows = [
@@ -68,7 +79,7 @@ def stats(call: Call) -> Answer:
     return Answer({"stats": data}, Table(columns, rows), talk=() if rows else ("No failures were recorded.",))
 
 
-def modes(call: Call, mode: str | None) -> Answer:
+def modes(call: Call, mode: Annotated[str | None, _WHICH]) -> Answer:
     """List the failure modes, or show one: its signs, its recovery actions in order, and the codes of MAST."""
     known = list_modes(call.runtime.vault())
     if mode is None:
@@ -103,30 +114,23 @@ _MODE = {
 _STAT = {
     "mode": str, "agent": _OPTIONAL, "number": int, "first": str, "last": str, "guardrails": [str], "since": int,
 }  # fmt: skip
-_WHICH = Parameter("mode", "The failure mode, such as loop.", required=True, completes="failure mode")
+_WHICH = Parameter("The failure mode, such as loop.", completes="failure mode")
 
 VERB = {
     "record": Command(
         record,
-        (
-            _WHICH,
-            Parameter("session", "The session in which it happened (CLAWMEM_SESSION).", ("--session",), metavar="ID"),
-            Parameter("note", "What happened, in one sentence.", ("--note",)),
-        ),
         {"failure": _FAILURE, "actions": [str], "times": int, "proposal": _OPTIONAL, "commit": str},
         ("clawmem failure record loop --note 'The same test failed three times.'",),
     ),
     "list": Command(
         list_,
-        (Parameter("mode", "Only failures of this mode.", ("--mode",), completes="failure mode"), LIMIT),
         {"failures": [_FAILURE], "total": int},
         ("clawmem failure list", "clawmem failure list --mode loop"),
         ("failures",),
     ),
-    "stats": Command(stats, (), {"stats": [_STAT]}, ("clawmem failure stats",), ("stats",)),
+    "stats": Command(stats, {"stats": [_STAT]}, ("clawmem failure stats",), ("stats",)),
     "modes": Command(
         modes,
-        (_WHICH._replace(required=False),),
         {"modes": [_MODE]},
         ("clawmem failure modes", "clawmem failure modes loop"),
         ("modes",),

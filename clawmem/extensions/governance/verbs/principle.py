@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 from clawmem import __version__
 from clawmem.errors import DONE, REFUSED, IncompleteAnswer, NoVault
@@ -16,7 +16,14 @@ from clawmem.model.language.text import counted
 from clawmem.vault.vault import Vault
 
 
-def check(call: Call, path: str | None, file: str | None, sarif: bool) -> Answer:
+def check(
+    call: Call,
+    path: Annotated[
+        str | None, Parameter("The folder, repository or file; the default is this folder.", completes="file")
+    ],
+    file: Annotated[str | None, _FILE],
+    sarif: Annotated[bool, Parameter("Print the findings as SARIF 2.1.0.", ("--sarif",))],
+) -> Answer:
     """Check a folder, a repository or one file against the principles. Each line that breaks one is printed as
     `file:line: id: rule`, and the exit code is 1. In a git checkout, ignored files are left out, and globs and printed
     paths are relative to its top. Binary files are left out. A command of a principle runs only if a person allowed it
@@ -36,7 +43,7 @@ def check(call: Call, path: str | None, file: str | None, sarif: bool) -> Answer
     return Answer(data, lines, done.notices, REFUSED if done.findings else DONE, (said,))
 
 
-def list_(call: Call, file: str | None) -> Answer:
+def list_(call: Call, file: Annotated[str | None, _FILE]) -> Answer:
     """List the principles."""
     found = _principles(call, file)
     rows = [(one.id, one.rule, " ".join(one.paths)) for one in found]
@@ -44,7 +51,11 @@ def list_(call: Call, file: str | None) -> Answer:
     return Answer({"principles": [_data(one) for one in found]}, Table(("principle", "rule", "paths"), rows), talk=talk)
 
 
-def show(call: Call, principle: str, file: str | None) -> Answer:
+def show(
+    call: Call,
+    principle: Annotated[str, Parameter("The principle's id.", completes="principle")],
+    file: Annotated[str | None, _FILE],
+) -> Answer:
     """Show a principle: its rule and reason, the files it is about, its check, and its examples."""
     one = find_principle(_principles(call, file), principle)
     lines = [f"{one.id}: {one.rule}", f"reason: {one.reason}", f"paths: {' '.join(one.paths)}"]
@@ -86,26 +97,18 @@ _PRINCIPLE = {
     "bad": [str],
 }  # fmt: skip
 _FINDING = {"path": str, "line": int, "start": int, "end": int, "principle": str, "rule": str, "text": str}
-_FILE = Parameter(
-    "file", "The file of principles; the default is the vault's.", ("--file",), metavar="PATH", completes="file"
-)
+_FILE = Parameter("The file of principles; the default is the vault's.", ("--file",), metavar="PATH", completes="file")
 
 VERB = {
     "check": Command(
         check,
-        (
-            Parameter("path", "The folder, repository or file; the default is this folder.", completes="file"),
-            _FILE,
-            Parameter("sarif", "Print the findings as SARIF 2.1.0.", ("--sarif",), bool, False),
-        ),
         {"findings": [_FINDING], "checked": int},
         ("clawmem principle check", "clawmem principle check copies --sarif"),
         ("findings",),
     ),
-    "list": Command(list_, (_FILE,), {"principles": [_PRINCIPLE]}, ("clawmem principle list",), ("principles",)),
+    "list": Command(list_, {"principles": [_PRINCIPLE]}, ("clawmem principle list",), ("principles",)),
     "show": Command(
         show,
-        (Parameter("principle", "The principle's id.", required=True, completes="principle"), _FILE),
         {"principle": _PRINCIPLE},
         ("clawmem principle show no-breakpoints",),
         ("principle",),
