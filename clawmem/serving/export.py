@@ -11,10 +11,17 @@ from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
-from clawmem.model.exchange.okf import Concept
-from clawmem.model.facts.fact import SUPERSEDED
+from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import Entity
 from clawmem.vault.vault import Vault
+
+
+class Concept(NamedTuple):
+    """An entity with its facts, as a page of an export has them."""
+
+    entity: Entity
+    facts: Sequence[Fact]
 
 
 class ExportedMemory(NamedTuple):

@@ -75,7 +75,10 @@ VERBS = {
     "schema": "Print the JSON Schema of the answer of a verb.",
 }
 
-OF_EXTENSIONS = {"eval": "governance", "evaluate": "governance", "failure": "governance", "principle": "governance"}
+OF_EXTENSIONS = {
+    **dict.fromkeys(("eval", "evaluate", "failure", "principle"), "governance"),
+    **dict.fromkeys(("import", "export"), "exchange"),
+}
 """The verbs of clawmem's own extensions."""
 
 ALIASES = {"search": "recall", "add": "remember"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import Unreadable
-from clawmem.model.exchange.foreign_memory import Files, Yaml
+from clawmem.extensions.exchange.foreign_memory import Files, Yaml
 from clawmem.model.language.text import LONGEST_FACT, one_line
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.transcripts.notes import NumberedLine, read_markdown

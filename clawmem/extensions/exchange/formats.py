@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.exchange import agent_notes, graphs, mem0, okf
-from clawmem.model.exchange.foreign_memory import Files, Found, Yaml
+from clawmem.extensions.exchange import agent_notes, graphs, mem0, okf
+from clawmem.extensions.exchange.foreign_memory import Files, Found, Yaml
 
 AUTO = "auto"
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.exchange.foreign_memory import Files, ForeignMemory, Found, SkippedMemory, mapping, moment
-from clawmem.model.exchange.pages import NO_STATEMENT, is_statement, passages, plain
+from clawmem.extensions.exchange.foreign_memory import Files, ForeignMemory, Found, SkippedMemory, mapping, moment
+from clawmem.extensions.exchange.pages import NO_STATEMENT, is_statement, passages, plain
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.transcripts.message import Message, SkippedLine, word
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from clawmem.model.exchange.foreign_memory import (
+from clawmem.extensions.exchange.foreign_memory import (
     Files,
     ForeignMemory,
     Found,
@@ -22,7 +22,7 @@ from clawmem.model.exchange.foreign_memory import (
     moment,
     words,
 )
-from clawmem.model.exchange.pages import (
+from clawmem.extensions.exchange.pages import (
     NO_STATEMENT,
     Page,
     footnotes,
@@ -37,7 +37,7 @@ from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.summary import yaml_scalar
-from clawmem.model.records.entity import Entity
+from clawmem.serving.export import Concept
 
 VERSION = "0.2"
 INDEX = "index.md"
@@ -186,13 +186,6 @@ def _dated(statement: str) -> tuple[str, dict[str, str]]:
     if ended:
         span.setdefault("valid_to", ended["day"])
     return statement, span
-
-
-class Concept(NamedTuple):
-    """An entity to write as a page, with its facts."""
-
-    entity: Entity
-    facts: Sequence[Fact]
 
 
 def render(concepts: Sequence[Concept], today: str) -> dict[str, str]:

@@ -7,12 +7,12 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
 from clawmem.index.search.lookup import facts_from_event
 from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.facts.remember import RememberedFact, remember
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.writing import writing
-from clawmem.model.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.language.text import check_statement
 from clawmem.model.records.caller import Caller

@@ -5,11 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.exchange.foreign_memory import ForeignMemory
-from clawmem.model.exchange.okf import Concept, fits, read, render
+from clawmem.extensions.exchange.foreign_memory import ForeignMemory
+from clawmem.extensions.exchange.okf import fits, read, render
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import Entity
+from clawmem.serving.export import Concept
 from clawmem.vault.strict_yaml import parse_yaml
 
 NOW = "2026-11-21T09:30:00Z"

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.exchange.foreign_memory import Files, ForeignMemory, Found, SkippedMemory, Yaml, mapping, moment
-from clawmem.model.exchange.pages import NO_STATEMENT, Page, Passage, is_statement, pages_of, passages, plain
+from clawmem.extensions.exchange.foreign_memory import Files, ForeignMemory, Found, SkippedMemory, Yaml, mapping, moment
+from clawmem.extensions.exchange.pages import NO_STATEMENT, Page, Passage, is_statement, pages_of, passages, plain
 from clawmem.model.language.text import one_line
 from clawmem.model.transcripts.message import word
 

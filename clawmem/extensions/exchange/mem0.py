@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.exchange.foreign_memory import (
+from clawmem.extensions.exchange.foreign_memory import (
     Files,
     ForeignMemory,
     Found,

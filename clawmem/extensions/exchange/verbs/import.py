@@ -11,6 +11,10 @@ from typing import Annotated
 from zipfile import ZipFile
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.extensions.exchange import archives
+from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
+from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, format_of
+from clawmem.extensions.exchange.import_memories import ImportResult, import_memories
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.folders import (
     MOST_BYTES,
@@ -22,10 +26,6 @@ from clawmem.faces.parts.folders import (
     unpacked,
 )
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.learning.import_memories import ImportResult, import_memories
-from clawmem.model.exchange import archives
-from clawmem.model.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
-from clawmem.model.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, format_of
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.language.text import check_statement, counted

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 from clawmem.errors import InvalidInput
+from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.folders import write_folder, write_lines
 from clawmem.faces.parts.parameters import OF_ENTITY, Parameter
-from clawmem.model.exchange.okf import render
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.exchange.foreign_memory import (
+from clawmem.extensions.exchange.foreign_memory import (
     Files,
     ForeignMemory,
     Found,
@@ -23,7 +23,7 @@ from clawmem.model.exchange.foreign_memory import (
     naming,
     words,
 )
-from clawmem.model.exchange.pages import NO_STATEMENT, Page, is_statement, pages_of, passages, plain
+from clawmem.extensions.exchange.pages import NO_STATEMENT, Page, is_statement, pages_of, passages, plain
 from clawmem.model.language.text import one_line
 from clawmem.model.transcripts.message import word
 

@@ -1,0 +1,1 @@
+"""`clawmem import` and `export`: each module holds one verb, as `VERB`."""

@@ -1,1 +1,0 @@
-"""Formats in which other programs keep memories."""
