@@ -46,9 +46,15 @@ BREAKS = {
     ),
     "the core imports an extension": Break(
         "house",
-        "memory/facts/remember.py",
+        "faces/cli/app.py",
         "import clawmem.extensions.governance",
-        "clawmem.memory is not allowed to import clawmem.extensions",
+        "clawmem.faces is not allowed to import clawmem.extensions",
+    ),
+    "an extension imports another": Break(
+        "extensions",
+        "extensions/exchange/import_memories.py",
+        "import clawmem.extensions.governance",
+        "clawmem.extensions.exchange is not allowed to import clawmem.extensions.governance",
     ),
     "siblings know each other": Break(
         "house",
