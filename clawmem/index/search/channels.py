@@ -113,7 +113,7 @@ def weigh_words(
 ) -> AskedWords:
     """Return the words of a question with how telling each is among the facts, and among the events and notes if these
     are searched too: `texts` is their number, and `said` how many of them have each word. The names of `people` are
-    everyday words."""
+    everyday words. Of a word that `said` lacks, talk has too much to count."""
     everyday = COMMON_WORDS.union(people.split())
     (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
     most = max(_COUNTED, facts // 10)

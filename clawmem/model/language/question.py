@@ -20,7 +20,11 @@ _FOREIGN = frozenset(
     "der das den dem ein eine einen einem einer und oder nicht mit von vom zu zum zur im auf aus bei nach ich er "
     "wir ihr mein meine dein seine unser quand pourquoi quel quelle quels quelles qui est les une le la et dans "
     "avec sur mon ma mes cuándo cuando dónde donde quién quien qué cuál cómo como los las por para del al dove "
-    "quando chi cosa quale perché gli di".split()
+    "quando chi cosa quale perché gli di darf dürfen kann können muss müssen soll sollen möchte wollen hat hatte "
+    "hatten wurde wurden werden worden bist seid waren wäre kommt kommen kam geht gehen ging für über unter bis "
+    "seit als wenn dass sich mir mich dir dich uns euch ihm ihn ihnen noch schon auch nur sehr viel viele wieviel "
+    "ont ses chez comment combien où cette nous vous leur aux fue cuánto cuántos cuánta cuántas está están tiene "
+    "sus mis".split()
 )
 # Words of many sentences on any subject, which tell little of what is asked.
 _EVERYDAY = frozenset(
@@ -34,9 +38,27 @@ _EVERYDAY = frozenset(
     "years yet heißt heisst wohnt lebt gibt macht arbeitet".split()
 )
 COMMON_WORDS = _FOREIGN | _EVERYDAY
+# Words of questions that answers seldom have: they tell what kind of answer is wanted, or that somebody did something.
+_OF_ASKING = frozenset(
+    "according addition apart activities activity area areas aside besides choose chooses chose chosen concern "
+    "concerning consider considered considers current currently describe described describes detail details discuss "
+    "discussed discusses especially exactly example examples explain explained express expressed feature features item "
+    "items kinds main mainly matter mostly opinion participate participated participates participating particular "
+    "particularly prepare reaction reason reasons receive received receives regard regarding relate related relates "
+    "respond response shortly similar situation sort sorts specific specifically state states subject subjects term "
+    "terms topic topics types usual usually view views various himself herself itself themselves ourselves yourself "
+    "myself jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+_ASKING = frozenset(
+    "who whom whose what when where why which how wer wem wen was wann wo warum wie welche welcher welches qui quand "
+    "où pourquoi combien quién cuándo dónde cuánto cuántos cuánta cuántas chi quando dove".split()
+)
+# Questions of another kind have none of these words.
+_OF_KIND = frozenset("how phone telephone mobile colour color wie telefonnummer farbe".split())
 # Words that ask for what held before.
 _FORMER = re.compile(
-    r"\b(?:before|former(?:ly)?|previous(?:ly)?|original(?:ly)?|used? to|no longer|early on|"
+    r"\b(?:before|former(?:ly)?|previous(?:ly)?|original(?:ly)?|initial(?:ly)?|"
+    r"first(?! (?:aid|class|floor|name|time)\b)|used? to|no longer|early on|zuerst|anfangs|"
     r"früher\w*|bisher\w*|vorher\w*|ehemal\w+|ursprünglich\w*|zuvor|auparavant|autrefois|ancien\w*|antes|anteriormente)\b",
     re.IGNORECASE,
 )
@@ -86,6 +108,39 @@ def topics(question: str) -> list[list[str]]:
     """Return the search words of each part of a question that asks for several things; none if it asks for one."""
     parts = [telling for part in _PARTS.split(question) if (telling := _words(part)[1])]
     return parts if len(parts) > 1 else []
+
+
+def asks(question: str) -> bool:
+    """Return whether a text is a question, and not a task or a few words to search for."""
+    first = _WORD.search(question)
+    return "?" in question or "？" in question or (first is not None and first.group().lower() in _ASKING)
+
+
+def kind_of_answer(question: str) -> re.Pattern[str] | None:
+    """Return the pattern of what a text must have to answer a question, where the question says so: a colour for "What
+    colour is the van?". None for any other question."""
+    if _OF_KIND.isdisjoint(word.lower() for word in _WORD.findall(question)):
+        return None
+    from clawmem.model.language.answer_kinds import answer_pattern  # its patterns take a millisecond to compile
+
+    return answer_pattern(question)
+
+
+def proper_names(question: str) -> frozenset[str]:
+    """Return the words inside a question that have a capital, in lower case, without its first one. There are none in a
+    question that has words of another language, where every noun may have one."""
+    words = _WORD.findall(question)
+    if any(word.lower() in _FOREIGN - STOPWORDS for word in words):
+        return frozenset()
+    found = (word.replace("’", "'").removesuffix("'s") for word in words[1:] if word[0].isupper())
+    return frozenset(word.lower() for word in found if word.lower() not in STOPWORDS)
+
+
+def names_subject(word: str) -> bool:
+    """Return whether a word of a question, in lower case, says what it is about, as nouns and most verbs do.
+
+    Everyday words, numbers and words such as "describe" do not: an answer seldom repeats them."""
+    return word.isalpha() and len(word) > 1 and word not in COMMON_WORDS and word not in _OF_ASKING
 
 
 def asks_former(question: str) -> bool:

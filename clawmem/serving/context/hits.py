@@ -57,6 +57,8 @@ _EVENTS_FROM = 0.2
 # What is a little further off, beyond so many tokens; its score then has to be at least the second number.
 _WIDE, _WIDE_LEAST, _WIDE_FROM = 2_000, 0.06, 0.15
 _MOST_FORMER, _MOST_WRITTEN = 5, 3
+# What is nearest to a question that nothing answers: facts, and events in a usual and in a wide context.
+_NEAREST_FACTS, _NEAREST_SAID, _NEAREST_WIDE = 2, 3, 12
 # A context is for a task, not for one answer: it ends below this part of the score that answers a question.
 _NEAR_PART = 0.9
 # An event with less only shares an everyday word with the question: 053.
@@ -116,7 +118,7 @@ def find_hits(
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
-    words = question_words(index, question, with_talk)
+    words = question_words(index, question, with_talk, has_vectors(vault))
     if (slips := slips_mended(index, question, words)) is not None:
         hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted)
         return hits, [slips[1], *asides]
@@ -186,7 +188,12 @@ def _search(
     technical = is_technical(question) and not is_private(question)
     facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
     facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
-    events, lines = _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [])
+    events, lines, told = (
+        _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [], False)
+    )
+    if words.unheard is not None and not (answered or told or lines):
+        most = _NEAREST_WIDE if wish.budget > _WIDE else _NEAREST_SAID
+        facts, events = facts[:_NEAREST_FACTS], events[:most]
     heard = [event for event in events if not (technical and is_private(event.text))]
     written = [line for line in lines if not (wish.wanted.domain or (technical and is_private(line[1])))]
     forms = [form for word in words.asked for form in word.forms]
@@ -208,9 +215,9 @@ def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Seque
 
 def _heard(
     vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool, wide: bool
-) -> tuple[list[Event], list[tuple[str, str]]]:
-    """Return the events that answer the question, none if neither an event nor, as `answered` says, a fact does, and
-    the path and text of lines that people wrote into pages and that answer it."""
+) -> tuple[list[Event], list[tuple[str, str]], bool]:
+    """Return the events that bear on the question, the path and text of lines that people wrote into pages and that
+    answer it, and whether an event answers. Without a question that is `answered`, only events that answer count."""
     from clawmem.serving.recall.events import find_said
 
     said = find_said(vault, index, query._replace(where=(EVENTS,)), words)
@@ -219,13 +226,15 @@ def _heard(
     known = [normal(one.event.text) for one in said.heard if one.event.role == "note"]
     lines = [(one.path, one.text) for one in found if not any(text in normal(one.text) for text in known)]
     heard = [hit for hit in said.heard if is_speech(hit.event) and not hit.only_named]
-    if not answered and all(hit.score < _NEAR_PART * words.answer_score or not hit.tells for hit in heard):
-        return [], lines
+    enough = words.answer_score * (_NEAR_PART if words.unheard is None else 1.0)
+    told = any(hit.score >= enough and hit.tells for hit in heard)
+    if words.unheard is None and not (answered or told):
+        return [], lines, False
     scored = [(hit.event, hit.score) for hit in heard]
     wide = wide and not query.by_meaning
     least = _LEAST_MEANT if query.by_meaning else _WIDE_LEAST if wide else _LEAST_SCORE
     strong = [(event, score) for event, score in scored if score >= least]
-    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines
+    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines, told
 
 
 def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:

@@ -1,5 +1,6 @@
 """Recall: find and rank facts, events, notes and summaries for a question. Searching itself never commits."""
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
@@ -25,7 +26,7 @@ from clawmem.index.search.notes import has_passages
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, suggestion_notices
+from clawmem.index.vectors.search import facts_by_meaning, has_vectors, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.labels import because
@@ -34,9 +35,13 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import (
     DaySpan,
+    asks,
     asks_for_notes,
     asks_former,
     days_listed,
+    kind_of_answer,
+    names_subject,
+    proper_names,
     search_words,
     time_asked,
     topics,
@@ -87,6 +92,9 @@ _SAID_NEAR = 0.9  # part of that for what was said or noted
 ANSWER_SCORE = 0.22
 _ENOUGH_WORDS = 2.0
 _MOST_UNKNOWN = 3  # with more, a question is about something else, or in another language
+# A question needs more of it, and still more, the more of its subject no text has a word of.
+_QUESTION_SCORE, _ENOUGH_ASKED = 0.24, 3.0
+_UNHEARD_SCORE, _UNHEARD_MEANT = 0.2, 0.35  # by words only, and with vectors, to which every text is a little close
 _NEAREST = 3
 # What is known of a person may answer in other words: where it is little, so many of these facts are always shown.
 _FEW_KNOWN, _KNOWN_SHOWN = 5, 2
@@ -123,7 +131,10 @@ class QuestionWords(NamedTuple):
     of whom or what it asks about.
 
     `of_owner` means that it asks for something of somebody known ("Jane's blood group"): a text that has only the name
-    is close to it in meaning just by the person."""
+    is close to it in meaning just by the person. `named` are the names of a question that names somebody or something
+    known and has another subject, and `unheard` is the part of the words for that subject that no text has, from 0 to
+    1; None for any other question. `by_meaning` means that vectors are searched, and `kind` is the pattern of what an
+    answer has."""
 
     asked: AskedWords
     names: frozenset[str]
@@ -131,11 +142,28 @@ class QuestionWords(NamedTuple):
     said: Mapping[str, Mapping[int, float]] = {}
     whose: frozenset[str] = frozenset()
     of_owner: bool = False
+    unheard: float | None = None
+    by_meaning: bool = False
+    named: frozenset[str] = frozenset()
+    kind: "re.Pattern[str] | None" = None
 
     @property
     def answer_score(self) -> float:
         """The score that says that a hit may answer the question."""
-        return min(ANSWER_SCORE, _ENOUGH_WORDS / max(len(self.asked), 1))
+        count = max(len(self.asked), 1)
+        if self.unheard is None:
+            return min(ANSWER_SCORE, _ENOUGH_WORDS / count)
+        more = _UNHEARD_MEANT if self.by_meaning else _UNHEARD_SCORE
+        return min(_QUESTION_SCORE + more * self.unheard, _ENOUGH_ASKED / count)
+
+    @property
+    def fact_score(self) -> float:
+        """The score that says that a fact may answer the question."""
+        return self.answer_score * (FACT_PART if self.unheard is None else 1.0)
+
+    def has_kind(self, text: str) -> bool:
+        """Return whether a text has a number, a colour or what else the question asks for, where it says so."""
+        return self.kind is None or self.kind.search(text) is not None
 
     def of_another(self, text: str, place: str = "", near: str = "") -> bool:
         """Return whether a text says something of somebody whom neither the question nor the text `near` names, and
@@ -148,8 +176,9 @@ class QuestionWords(NamedTuple):
         return all(whose != word.word for word in self.asked) and whose not in near
 
 
-def question_words(index: Index, question: str, with_talk: bool) -> QuestionWords:
-    """Return the words of a question. With talk, they are counted among the events and notes, too."""
+def question_words(index: Index, question: str, with_talk: bool, by_meaning: bool = False) -> QuestionWords:
+    """Return the words of a question. With talk, they are counted among the events and notes, too. `by_meaning` means
+    that vectors are searched."""
     words, texts = search_words(question), 0
     said: Mapping[str, Mapping[int, float]] = {}
     people: list[str] = []
@@ -164,7 +193,19 @@ def question_words(index: Index, question: str, with_talk: bool) -> QuestionWord
     asked = weigh_words(index, words, counts, texts, " ".join(people))
     owners = owners_asked(question)
     names = name_words(words, people)
-    return QuestionWords(asked, names, called, said, names | owners, not owners.isdisjoint(names))
+    bare = frozenset(word.word for word in asked if word.known) & proper_names(question) | names
+    unheard = _unheard(asked, bare) if bare and asks(question) else None
+    of_owner = not owners.isdisjoint(names)
+    return QuestionWords(
+        asked, names, called, said, names | owners, of_owner, unheard, by_meaning, bare, kind_of_answer(question)
+    )
+
+
+def _unheard(asked: AskedWords, names: Collection[str]) -> float | None:
+    """Return which part of the words for the subject of a question no text has, by how telling they are; None where the
+    names are what is asked about."""
+    subject = tuple(word for word in asked if word.word not in names and names_subject(word.word))
+    return share_of(subject, (word for word in subject if not word.known)) if subject else None
 
 
 def slips_mended(index: Index, question: str, words: QuestionWords) -> tuple[str, str] | None:
@@ -241,7 +282,7 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not said)
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
     with_talk = bool(said) and has_passages(index)
-    words = question_words(index, asked.words, with_talk)
+    words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
     if (slips := slips_mended(index, asked.words, words)) is not None:
         mended = recall_in(vault, index, asked._replace(words=slips[0]))
         return mended._replace(notices=(*mended.notices, slips[1]))
@@ -324,7 +365,7 @@ def _one_ranking(
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
     every = in_one_order(result, asked.caller.agent, sources)
-    strong = _strong(every, asked, words.answer_score)
+    strong = _strong(every, asked, words)
     if strong and len(strong) < len(every):
         strong += _of_topics(every, strong, asked.words)
     known = [one for one in every if _is_known_of(one, words.names)]
@@ -392,14 +433,17 @@ def successors_of(index: Index, facts: Sequence[Fact]) -> dict[str, str]:
     return {fact.id: now.fact for fact in replaced if (now := successor(index, fact)) is not None}
 
 
-def _strong(every: Sequence[RecallHit], asked: RecallQuery, answer_score: float) -> list[RecallHit]:
+def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords) -> list[RecallHit]:
     """Return the hits that are no weak ones; none if no hit answers the question.
 
     A hit that has as many of the question's words as the best one is not weak, however the two compare otherwise.
     """
     telling = [one for one in every if one.hit.tells or not asked.least]
     best = max(telling, key=lambda one: one.hit.score, default=None)
-    if best is None or (asked.least and all(one.hit.score < answer_score * _part(one) for one in telling)):
+    if best is None or (
+        asked.least
+        and all(one.hit.score < (words.fact_score if one.kind == FACTS else words.answer_score) for one in telling)
+    ):
         return []
     return [
         one
@@ -463,7 +507,7 @@ def best_rows(
     if words.whose:
         others = _of_others(facts_in_rows(index, [n for n, _ in strong]), words)
         strong = [(n, one) for n, one in strong if n not in others]
-    enough = words.answer_score * FACT_PART
+    enough = words.fact_score
     answered = any(one.score >= enough and _judged(one, answers.had.get(n, ()), words)[1] for n, one in strong)
     return [(n, one.score) for n, one in strong], answered, answers.earlier
 
@@ -637,7 +681,7 @@ def _whole(
             *tokens[n],
             one.prior,
             share_of(words.asked, answers.had.get(n, ())),
-            *((True, False) if n in others else _judged(one, answers.had.get(n, ()), words)),
+            *((True, False) if n in others else _judged(one, answers.had.get(n, ()), words, placed[n].fact.fact)),
         )
         for n, tier, one in answers.best
     )
@@ -650,9 +694,12 @@ def _of_others(placed: Mapping[int, PlacedFact], words: QuestionWords) -> set[in
     return {n for n, one in placed.items() if words.of_another(one.fact.fact, one.entity, near)}
 
 
-def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords) -> tuple[bool, bool]:
-    """Return whether a fact has nothing of a question but a name, in any channel; and whether it may answer."""
+def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, text: str = "") -> tuple[bool, bool]:
+    """Return whether a fact has nothing of a question but a name, in any channel; and whether it may answer, judged by
+    its text, too, if given."""
     bare = bool(words.names) and all(word.word in words.names for word in had)
     more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "time", "links"))
     only_named = bare and not more and not fact.channels.get("vector", 0.0) > 0
-    return only_named, not only_named and not (bare and not more and words.of_owner)
+    names_only = words.unheard is not None and all(word.word in words.named for word in had)
+    tells = not only_named and (more or not (names_only or (bare and words.of_owner)))
+    return only_named, tells and (not text or words.has_kind(text))

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.language.question import STOPWORDS, DaySpan, search_words, time_asked
+from clawmem.model.language.question import (
+    STOPWORDS,
+    DaySpan,
+    asks,
+    asks_former,
+    names_subject,
+    proper_names,
+    search_words,
+    time_asked,
+)
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)  # a Saturday
 
@@ -134,3 +143,41 @@ def test_a_question_without_a_time_compiles_no_date_patterns() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Where does Ann live?", True),
+        ("where does Ann live", True),
+        ("Wann kommt Ann", True),
+        ("is Ann vegan?", True),
+        ("plan the dinner for Ann", False),
+        ("copper kettle", False),
+        ("", False),
+    ],
+)
+def test_a_question_is_told_from_a_task_and_from_words(text: str, asked: bool) -> None:
+    assert asks(text) is asked
+
+
+def test_names_are_the_capitals_inside_an_english_question() -> None:
+    assert proper_names("Which hospital did Tobias work in?") == {"tobias"}
+    assert proper_names("When was the Grimma organ of Ann’s built?") == {"grimma", "ann"}
+    assert proper_names("Wann wird die Orgel gebaut?") == frozenset()
+    assert proper_names("What did I say?") == frozenset()
+
+
+@given(st.text())
+def test_names_are_words_of_the_question_in_lower_case(question: str) -> None:
+    assert all(name in question.lower().replace("’", "'") for name in proper_names(question))
+
+
+def test_the_subject_of_a_question_is_no_everyday_word_or_number() -> None:
+    assert [word for word in ("describe", "kind", "2024", "year", "choir", "x") if names_subject(word)] == ["choir"]
+
+
+def test_the_first_of_something_asks_for_what_held_before() -> None:
+    assert asks_former("What was the first deadline?")
+    assert asks_former("What was the date initially?")
+    assert not asks_former("What is Ann's first name?")

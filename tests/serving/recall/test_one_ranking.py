@@ -408,3 +408,40 @@ def test_what_a_new_vault_says_by_itself_is_no_memory(clawmem: Callable[..., Any
     assert clawmem("recall", asked, "--all").out == ""
     clawmem("note", "The first thing an agent reads is the map of the harbour")
     assert "harbour" in clawmem("recall", asked).out
+
+
+UNHEARD = ("earn", "study", "paint", "juggle", "translate", "hospital", "passport", "surname")
+
+
+@given(st.sampled_from(UNHEARD), st.sampled_from(("Nora", "Tilo", "Ines")))
+@settings(max_examples=10)
+def test_what_was_never_heard_of_somebody_known_is_unknown(
+    tmp_path_factory: pytest.TempPathFactory, word: str, name: str
+) -> None:
+    folder = tmp_path_factory.mktemp("vault")
+    (folder / "home").mkdir()
+    (folder / "home" / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    now = datetime(2026, 3, 5, 12, tzinfo=UTC)
+    vault = create_vault(folder / "v", {"PATH": os.environ["PATH"], "HOME": str(folder / "home")}, now)
+    caller = Caller(now, random.Random(1).randbytes)
+    said = (f"{name} starts on Monday.", f"I met {name} at the harbour.", "The harbour opens at six.")
+    messages = [Message(n, "user", one, session="s", external_id=str(n)) for n, one in enumerate(said)]
+    ingest(vault, messages, caller, "chat")
+
+    def found(question: str) -> list[str]:
+        result = recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS, 1, LEAST_SCORE, NEAR_SHARE)
+        return [text(one) for one in result.ranking]
+
+    assert found(f"What {word} does {name} have?") == []
+    assert found(f"When does {name} start?")[0] == said[0]
+    assert said[1] in found(f"Where did I meet {name}?")
+    assert found(f"{name} {word}")  # no question: words to search for
+
+
+def test_a_question_for_a_number_or_a_colour_needs_one(clawmem: Callable[..., Any]) -> None:
+    clawmem("note", "The blue van of the workshop is at the garage")
+    clawmem("note", "The boat of the workshop is at the pier")
+    assert "garage" in clawmem("recall", "What colour is the workshop van?").out
+    nothing = clawmem("recall", "How many boats has the workshop?")
+    assert nothing.out == ""
+    assert "Nothing says that." in nothing.err
