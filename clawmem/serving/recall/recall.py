@@ -108,6 +108,7 @@ class RecallQuery(NamedTuple):
     Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
     searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it; so are hits with
     less than the part `near` of the best score. `policy` is that of `tiers.policy`.
+    With `mends`, words that no text has are read as known ones that differ in a letter, once.
     """
 
     words: str
@@ -120,6 +121,7 @@ class RecallQuery(NamedTuple):
     least: float = 0.0
     near: float = 0.0
     policy: str = RECENCY_POLICY
+    mends: bool = True
 
 
 WORDS_ONLY = ChannelHits({}, False, "only words are searched")
@@ -283,8 +285,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
     with_talk = bool(said) and has_passages(index)
     words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
-    if (slips := slips_mended(index, asked.words, words)) is not None:
-        mended = recall_in(vault, index, asked._replace(words=slips[0]))
+    if asked.mends and (slips := slips_mended(index, asked.words, words)) is not None:
+        mended = recall_in(vault, index, asked._replace(words=slips[0], mends=False))
         return mended._replace(notices=(*mended.notices, slips[1]))
     if FACTS in where:
         unkept = count_accesses(unfolded_accesses(vault))

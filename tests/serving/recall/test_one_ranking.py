@@ -445,3 +445,9 @@ def test_a_question_for_a_number_or_a_colour_needs_one(clawmem: Callable[..., An
     nothing = clawmem("recall", "How many boats has the workshop?")
     assert nothing.out == ""
     assert "Nothing says that." in nothing.err
+
+
+def test_a_slip_for_a_word_of_talk_is_mended_once_where_only_facts_are_searched(clawmem: Callable[..., Any]) -> None:
+    clawmem("note", "The scaffolding stands at the harbour")
+    clawmem("remember", "The boat lies in the bay.")
+    assert clawmem("recall", "Where was the scafolding before?").code == 0
