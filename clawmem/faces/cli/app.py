@@ -19,11 +19,22 @@ from typer.main import get_command
 from clawmem import __version__
 from clawmem.errors import DONE, USAGE
 from clawmem.faces.cli.boundary import failed
-from clawmem.faces.cli.plain import with_usual_word
+from clawmem.faces.cli.plain import verb_at, with_usual_word
 from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
 from clawmem.faces.parts.command import Command, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, EXAMPLES, OTHER_NAMES, all_verbs, help_of, load
+from clawmem.faces.verbs.table import (
+    ALIASES,
+    EXAMPLES,
+    FIRST_TOPICS,
+    OTHER_NAMES,
+    TOPICS,
+    all_verbs,
+    help_of,
+    load,
+    other_topics,
+    verbs_of,
+)
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
 _UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
@@ -63,9 +74,22 @@ class Verbs(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the verbs from the table, so that help imports none of them."""
-        with formatter.section("Verbs"):
-            formatter.write_dl([*all_verbs().items()])
+        """List the verbs of the first topics, from the table, so that help imports none of them."""
+        write_topics(formatter, FIRST_TOPICS)
+        with formatter.section("More"):
+            formatter.write_dl(
+                [
+                    *((f"help {topic}", ", ".join(verbs_of(topic))) for topic in other_topics()),
+                    ("help VERB", "The help of a verb, with all its options."),
+                ]
+            )
+
+
+def write_topics(formatter: Any, topics: Iterable[str]) -> None:
+    """Write the verbs of each topic below its name."""
+    for topic in topics:
+        with formatter.section(topic.capitalize()):
+            formatter.write_dl([*verbs_of(topic).items()])
 
 
 def click_command(name: str) -> Any:
@@ -73,7 +97,7 @@ def click_command(name: str) -> Any:
     verb = load(name)
     if isinstance(verb, Command):
         return _click(name, verb, help_of(verb, name), name)
-    examples = _epilog([one.examples[0] for one in verb.values()][:3])
+    examples = _epilog([one.examples[0] for one in verb.values()][:3], COMMON)
     group = TyperGroup(name=name, help=all_verbs()[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
     for word, command in verb.items():
         group.add_command(_click(word, command, help_of(command), f"{name} {word}"), word)
@@ -84,22 +108,31 @@ def _click(name: str, command: Command, text: str, verb: str) -> Any:
     def act(ctx: typer.Context, given: dict[str, Any]) -> int:
         return run_command(command, *divided(command, ctx.meta.get("clawmem", {}), given), verb)
 
+    own = [parameter.name for parameter in command.parameters]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, help=text, epilog=_epilog(command.examples))(typed(act, command.parameters))
+    app.command(name, help=text, epilog=_epilog(command.examples, _shared(own)))(typed(act, command.parameters))
     made = get_command(app)
     made.name = name
-    return _with_common(made, [one.name for one in command.parameters])
+    return _with_common(made, own)
 
 
-def _epilog(examples: Iterable[str]) -> str:
-    """The examples at the end of help; the first line tells click to leave the lines as they are."""
-    return "\n  ".join(("\b\nExamples:", *examples))
+def _epilog(examples: Iterable[str], shared: Sequence[Parameter] = ()) -> str:
+    """The end of help: examples, and the shared options in a line. `\\b` tells click to leave lines as they are."""
+    text = "\n  ".join(("\b\nExamples:", *examples))
+    if not shared:
+        return text
+    names = ", ".join(parameter.flags[0] for parameter in shared)
+    return f"{text}\n\nAll verbs also take {names}: see `clawmem --help`."
 
 
-def _with_common(command: Any, own: Collection[str] = ()) -> Any:
+def _shared(own: Collection[str]) -> list[Parameter]:
+    return [parameter for parameter in COMMON if parameter.name not in own]
+
+
+def _with_common(command: Any, own: Collection[str] = (), hidden: bool = True) -> Any:
     """The command with the common options, except those that it defines itself."""
     command.add_help_option = False
-    command.params.extend([*(_option(one) for one in COMMON if one.name not in own), _help_option()])
+    command.params.extend([*(_option(parameter, hidden) for parameter in _shared(own)), _help_option()])
     return command
 
 
@@ -119,7 +152,7 @@ def _help_option() -> TyperOption:
     )
 
 
-def _option(one: Parameter) -> TyperOption:
+def _option(one: Parameter, hidden: bool) -> TyperOption:
     def keep(ctx: Any, param: Any, value: Any) -> Any:
         if value != one.default:
             ctx.meta.setdefault("clawmem", {})[one.name] = value
@@ -134,6 +167,7 @@ def _option(one: Parameter) -> TyperOption:
         callback=keep,
         metavar=one.metavar,
         show_default=False,
+        hidden=hidden,
         **given,
     )
 
@@ -153,7 +187,7 @@ def application() -> Any:
     """The whole command line as one click command."""
     app = typer.Typer(cls=Verbs, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
     app.callback(epilog=_epilog(EXAMPLES))(_root)
-    return _with_common(get_command(app))
+    return _with_common(get_command(app), hidden=False)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -162,16 +196,31 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    if not arguments:
+        return _run(["status"])
     root = application()
     try:
         # Not `main`: it would end the process itself on any broken pipe.
-        with root.make_context("clawmem", list(with_usual_word(arguments))) as context:
+        with root.make_context("clawmem", _as_help(with_usual_word(arguments))) as context:
             code = root.invoke(context)
     except _UsageError as problem:
         return _usage(arguments, problem)
     except _InfoRequest as asked:
         return _answered(arguments, asked)
     return code if isinstance(code, int) else 0
+
+
+def _as_help(arguments: Sequence[str]) -> list[str]:
+    """The command line, with `help VERB` as `VERB --help`. Raise the answer of `help TOPIC`."""
+    start = verb_at(arguments)
+    if list(arguments[start : start + 1]) != ["help"]:
+        return list(arguments)
+    before, words = arguments[:start], [word for word in arguments[start + 1 :] if word not in ("--help", "-h")]
+    if words and words[0] in (*TOPICS, "extensions", "all"):
+        formatter = typer.Context.formatter_class()
+        write_topics(formatter, words[:1])
+        raise _InfoRequest("help", formatter.getvalue().strip("\n"))
+    return [*before, *words, "--help"]
 
 
 def _answered(arguments: Sequence[str], asked: _InfoRequest) -> int:

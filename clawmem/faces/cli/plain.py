@@ -34,7 +34,7 @@ def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[
     """The command that a command line means, its values and those of the common options, or None where Typer has to
     read it."""
     arguments = with_usual_word(arguments)
-    start = _verb_at(arguments)
+    start = verb_at(arguments)
     name = ALIASES.get(arguments[start], arguments[start]) if start < len(arguments) else ""
     if name not in VERBS:
         return None
@@ -52,7 +52,7 @@ def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[
 
 def with_usual_word(arguments: Sequence[str]) -> Sequence[str]:
     """The command line with the second word of its verb, if that is one that may be left out."""
-    start = _verb_at(arguments)
+    start = verb_at(arguments)
     verb, following = [*arguments[start : start + 2], "", ""][:2]
     if verb not in USUAL_WORDS or following in ("", "--help", "-h") or following in _words_of(verb):
         return arguments
@@ -87,12 +87,12 @@ def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any
 
 def verb_of(arguments: Sequence[str]) -> str:
     """The name of the command that a plain command line calls, such as `remember` or `task take`."""
-    start = _verb_at(arguments)
+    start = verb_at(arguments)
     name = ALIASES.get(arguments[start], arguments[start])
     return name if isinstance(load(name), Command) else " ".join((name, *arguments[start + 1 : start + 2]))
 
 
-def _verb_at(arguments: Sequence[str]) -> int:
+def verb_at(arguments: Sequence[str]) -> int:
     """The position of the verb, after the common options."""
     takes_value = {flag: one.kind is not bool for one in COMMON for flag in one.flags}
     place = 0

@@ -52,6 +52,7 @@ def _data(found: VaultLocation, state: Status) -> dict[str, object]:
             "engine": state.search.engine,
             "unreadable": _reasons(state.search.unreadable),
         },
+        "next": [{"command": command, "reason": reason} for command, reason in _next_steps(state)],
     }
 
 
@@ -146,6 +147,27 @@ def _pairs(found: VaultLocation, state: Status) -> Iterator[tuple[str, str]]:
         yield "edits", f"{len(state.edits.waiting)} by hand, committed before the next change: {paths}"
     for _, problem in (*state.edits.unreadable, *state.search.unreadable):
         yield "broken", problem
+    for command, reason in _next_steps(state):
+        yield "next", f"`{command}` {reason}"
+
+
+def _next_steps(state: Status) -> list[tuple[str, str]]:
+    """The commands to run next, three at most, the most urgent first, each with what it does."""
+    reading, reader = state.learning.reading, state.learning.models
+    waiting = state.proposals + state.candidates
+    steps = (
+        (bool(state.edits.unreadable or state.search.unreadable), "clawmem doctor", "says how to mend what is broken"),
+        (bool(waiting), "clawmem review decide", f"decides the {waiting:,} that wait"),
+        (bool(reading.unread), "clawmem learn pending", f"gives the {reading.unread:,} unread to a reader"),
+        (not state.facts.get("active"), "clawmem remember 'Jane prefers tea.'", "stores a fact"),
+        (not state.hooks, "clawmem setup", "lists the agents that it wires"),
+        (not reader, "clawmem setup HARNESS --learn", "lets an agent's program read what is said"),
+        (state.learning.last is None, "clawmem cron install", "schedules the heartbeat"),
+        (True, "clawmem recall 'a question'", "asks the memory"),
+        (True, "clawmem dashboard", "shows it in a browser"),
+        (True, "clawmem --help", "lists the verbs"),
+    )
+    return [(command, reason) for fits, command, reason in steps if fits][:3]
 
 
 def _first_paths(paths: tuple[str, ...]) -> str:
@@ -205,6 +227,7 @@ VERB = Command(
             {"harness": str, "event": str, "at": str, "outcome": str, "message": str, "milliseconds": int},
         ],
         "index": {"state": str, "engine": str, "unreadable": _PROBLEMS},
+        "next": [{"command": str, "reason": str}],
     },
     ("clawmem status",),
 )

@@ -81,6 +81,23 @@ OF_EXTENSIONS = {
 }
 """The verbs of clawmem's own extensions."""
 
+TOPICS = {
+    "write": "remember note supersede retract forget undo",
+    "ask": "recall context show list why diff log graph",
+    "conversations": "ingest learn heartbeat session",
+    "look": "dashboard wiki review status",
+    "vault": "init setup doctor config entity sync backup restore",
+    "work": "task decision lesson precedent workflow agent digest",
+    "governance": "guardrail claim impact deprecate stale evaluate eval failure principle",
+    "organisation": "org hub publish export import",
+    "plumbing": "merge link revoke redact promote synthesize tier analytics cron hook mcp llm reindex schema "
+    "completions aliases",
+}
+"""The verbs of each topic of `clawmem help TOPIC`."""
+
+FIRST_TOPICS = ("write", "ask", "conversations", "look", "vault")
+"""The topics whose verbs `clawmem --help` lists; it names the others."""
+
 ALIASES = {"search": "recall", "add": "remember"}
 
 USUAL_WORDS = {"evaluate": "task"}
@@ -88,7 +105,7 @@ USUAL_WORDS = {"evaluate": "task"}
 
 OTHER_NAMES = {
     "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",
-    "edit": "supersede", "find": "recall", "get": "show", "help": "--help",
+    "edit": "supersede", "find": "recall", "get": "show",
     "history": "log", "info": "status", "ls": "list", "new": "init",
     "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "remove": "retract", "revert": "undo",
     "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",
@@ -119,6 +136,21 @@ def all_verbs() -> dict[str, str]:
     """The lines of help of all verbs by name, those of accepted extensions of other distributions last."""
     foreign = (pair for each in extension.foreign() for pair in each.help.items())
     return VERBS | {name: text for name, text in foreign if name not in VERBS and name not in ALIASES}
+
+
+def verbs_of(topic: str) -> dict[str, str]:
+    """The lines of help of the verbs of a topic; of `extensions` and `all`, too."""
+    verbs = all_verbs()
+    if topic == "all":
+        return verbs
+    names = [name for name in verbs if name not in VERBS] if topic == "extensions" else TOPICS[topic].split()
+    return {name: verbs[name] for name in names}
+
+
+def other_topics() -> list[str]:
+    """The topics that `clawmem --help` only names."""
+    foreign = ["extensions"] if verbs_of("extensions") else []
+    return [*(topic for topic in TOPICS if topic not in FIRST_TOPICS), *foreign]
 
 
 def help_of(command: Command, verb: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.bridge.contract_publish import BATCH_LINES
-from clawmem.faces.verbs.table import OTHER_NAMES, VERBS
+from clawmem.faces.verbs.table import FIRST_TOPICS, OTHER_NAMES, TOPICS, VERBS
 from tests.bridge.test_contract import CLAIM
 from tests.conftest import Command
 
@@ -223,7 +224,40 @@ def test_help_and_version_are_answers_too(clawmem: Command) -> None:
         assert clawmem("--json", *words).data == {"help": long.out[:-1]}
     assert clawmem("--version", "--json").data == {"version": clawmem("--version").out.split()[1]}
     assert clawmem("--json").json["error"]["code"] == "usage"
-    assert clawmem().code == 2
+
+
+def test_the_first_screen_lists_the_verbs_of_a_day_and_names_the_others(clawmem: Command) -> None:
+    screen = clawmem("--help").out
+    for topic, names in TOPICS.items():
+        listed = [name for name in names.split() if re.search(rf"^  {name}  +[A-Z]", screen, re.MULTILINE)]
+        assert listed == (names.split() if topic in FIRST_TOPICS else []), topic
+        assert topic in FIRST_TOPICS or f"help {topic}" in screen
+    assert clawmem("help").out == screen
+
+
+def test_every_verb_is_in_one_topic() -> None:
+    assert sorted(" ".join(TOPICS.values()).split()) == sorted(VERBS)
+
+
+def test_help_of_a_topic_and_of_a_verb(clawmem: Command) -> None:
+    work = clawmem("help", "work")
+    assert work.code == 0
+    assert [line.split()[0] for line in work.out.splitlines()[1:]] == TOPICS["work"].split()
+    assert clawmem("help", "work", "--json").data == {"help": work.out[:-1]}
+    assert clawmem("help", "recall").out == clawmem("recall", "--help").out
+    assert clawmem("help", "entity", "move").out == clawmem("entity", "move", "--help").out
+    assert clawmem("help", "nonsense").code == 2
+    everything = clawmem("help", "all").out
+    assert all(f"\n  {verb} " in everything for verb in VERBS)
+
+
+def test_without_a_verb_the_state_and_what_to_do_next_are_shown(clawmem: Command, vault_root: Path) -> None:
+    first, *others = [step["command"] for step in clawmem("status", "--json").data["next"]]
+    assert first == "clawmem remember 'Jane prefers tea.'" and len(others) == 2
+    assert (clawmem().code, clawmem().out) == (0, clawmem("status").out)
+    clawmem("remember", "Jane prefers tea.")
+    again = [step["command"] for step in clawmem("status", "--json").data["next"]]
+    assert len(again) == 3 and "clawmem remember 'Jane prefers tea.'" not in again
 
 
 def test_help_is_set_in_one_paragraph(clawmem: Command) -> None:
