@@ -165,7 +165,8 @@ def apply_reading(vault: Vault, caller: Caller, given: Mapping[str, Any], digest
     days = frozenset(day_of(one.timestamp) for one in named.events)
     learned = learn_from(vault, caller, extraction, days=days)
     waiting = _forget_what_was_read(vault)
-    follow_up = _follow_up(vault, caller, task, doubtful, digest) if doubtful else ""
+    made = {one.proposition.key: one.fact.id for one in learned.candidates if one.fact}
+    follow_up = _follow_up(vault, caller, task, doubtful, made, digest) if doubtful else ""
     asked_about = tuple(refused_candidate(one, task) for one in doubtful)
     refused = {} if again else named.refused
     return ApplyResult(learned, asked_about, follow_up, refused, waiting, again, facts)
@@ -384,14 +385,31 @@ def _silent(vault: Vault, events: Iterable[Event]) -> Iterable[str]:
         yield from (one.id for one in parse_events(vault.read(path) or b"", path) if not is_readable(one))
 
 
-def _follow_up(vault: Vault, caller: Caller, task: ReadingTask, doubtful: Sequence[DroppedFact], digest: str) -> str:
-    """Return the task about doubtful facts, and keep what it calls 1, 2, ..."""
-    rows = [DoubtfulFact(one.number, one.given, one.says) for one in doubtful if one.number is not None]
+def _follow_up(
+    vault: Vault,
+    caller: Caller,
+    task: ReadingTask,
+    doubtful: Sequence[DroppedFact],
+    made: Mapping[str, str],
+    digest: str,
+) -> str:
+    """Return the task about doubtful facts, and keep what it calls 1, 2, ... `made` are the ids of the facts that the
+    answer made, by the keys of their propositions."""
+    rows = [
+        DoubtfulFact(one.number, _with_ids(one.given, made), one.says) for one in doubtful if one.number is not None
+    ]
     key = follow_up_key(digest)
     shown = tuple(task.labels[number] for number in asked_again(rows))
     state = read_reading_state(vault)
     keep_reading_state(vault, state.with_task(key, GivenTask(shown)))
     return follow_up_text(task, key, rows, stamp(caller.now)[:10])
+
+
+def _with_ids(given: Any, made: Mapping[str, str]) -> Any:
+    """Return a fact as given, with what it changes as the task writes it, by id."""
+    if not isinstance(given, Mapping) or not given.get("changes"):
+        return given
+    return {**given, "changes": {made.get(one["id"], one["id"]): one["how"] for one in given["changes"]}}
 
 
 def refused_notice(refused: Mapping[str, str]) -> str:

@@ -219,6 +219,17 @@ def test_what_is_no_answer_is_said(vault: Vault, caller: Caller, task: PendingTa
     assert vault.head() == head
 
 
+def test_a_follow_up_names_the_facts_that_its_answer_made(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    first, third = task.events[0], task.events[2]
+    known = found(first, "I live in Lisbon", "The user lives in Lisbon.")
+    doubtful = found(third, "My dog is named Rex", "The user has a dog called Rex.")
+    doubtful["changes"] = [{"id": "#1", "how": "refine"}]
+    done = apply_answer(vault, caller, answer([known, doubtful], task.events))
+    made = done.learned.candidates[0].fact
+    assert made is not None
+    assert f'"x": {{"{made.id}": "refine"}}' in done.follow_up
+
+
 def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task: PendingTask) -> None:
     first, second, third, fourth = task.events
     facts = [

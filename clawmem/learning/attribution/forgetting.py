@@ -18,7 +18,8 @@ _JOKE = re.compile(
 )
 _LEAD = (
     r"(?:(?:no|ok|okay|oh|ah|ach|argh|sorry|actually|wait|also|and|so|now|hey|please|pls|never ?mind|"
-    r"one more(?: thing)?|last thing|something else|on second thoughts?|bitte|und|nein|noch was|ach ja|por favor|y|et)"
+    r"one more(?: thing)?|last thing|something else|on second thoughts?|"
+    r"by the way|d'ailleurs|au fait|[uü]brigens|por cierto|bitte|und|nein|noch was|ach ja|por favor|y|et)"
     r"[,.:]? )*(?:(?:can|could|would|will) you (?:please )?|you can |i(?:'d like| want) you to |"
     r"k[oö]nnte?st du (?:bitte )?|puedes |peux-tu |tu peux )?"
 )
@@ -118,6 +119,7 @@ _FORMS = tuple(
         rf"{_DELETE},? qu'(?P<words>.{{4,200}}?)",
         rf"{_ANY} (?:the|that|those|den|die|das|el|la|le|les) (?P<words>.{{2,60}}?{_RELATIVE.pattern[:-1]})",
         rf"(?:{_FORGET}|{_LEARN_NOT}) (?P<words>{_OUR} .{{3,60}}?)",
+        rf"{_FORGET} (?P<several>(?!(?:to|yester)day's|tomorrow's)[\w.-]+(?: [\w.-]+)?'s .{{3,60}}?)",
         rf"{_FORGET} (?:the|that|den|die|das|el|la|le|les) (?P<several>.{{3,60}}?)",
     )
 )

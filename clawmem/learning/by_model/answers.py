@@ -50,10 +50,11 @@ _DEFAULTS: Mapping[str, Any] = {
 }  # fmt: skip
 # A plan that begins on a day does not end with it.
 _BEGINS = re.compile(
-    r"\b(?:ab|from|starting|as of|à partir d[eu]|a partir del?|desde)(?: dem| the| el| le)? (?:\d|[^\W\d_]+ \d)",
+    r"\b(?:ab|from|starting|as of|à (?:partir|compter) d[eu]|a partir del?|desde)(?: dem| the| el| le)? "
+    r"(?:\d|[^\W\d_]+ \d|(?:first|ersten|primero|premier)\b)",
     re.IGNORECASE,
 )
-_SLIP = timedelta(days=7)
+_SLIP, _NEAR = timedelta(days=7), timedelta(days=366)
 _USER = re.compile(r"\b(?:users?|nutzer(?:s|in)?|benutzer(?:s|in)?)\b", re.IGNORECASE)
 _TEXTS = ("event", "quote", "statement", "subject", "predicate", "object", "category", "relation_phrase")
 _NEW_PLACE = re.compile(rf"(?P<kind>{'|'.join(KINDS)}):\s*(?P<title>\S.*)", re.DOTALL)
@@ -133,7 +134,8 @@ def parse_answer(
     by_piece = tuple(map(tuple, reader.by_piece))
     facts = frozenset(number for number, found in enumerate(by_piece) if found)
     dropped = frozenset(one.number for one in reader.rejected if one.number is not None)
-    return ParsedAnswer(by_piece, tuple(reader.rejected), reader.unmapped, more, more | read | facts | dropped)
+    rejected = tuple(one._replace(given=reader.without_numbers(one.given)) for one in reader.rejected)
+    return ParsedAnswer(by_piece, rejected, reader.unmapped, more, more | read | facts | dropped)
 
 
 class _AnswerReader:
@@ -177,6 +179,14 @@ class _AnswerReader:
         self._targets[f"#{self._count}"] = made.key
         if made.predicate and made.predicate not in self._catalog.predicates:
             self.unmapped[made.predicate] += 1
+
+    def without_numbers(self, given: Any) -> Any:
+        """Return a fact as given, with the keys of propositions in place of #1, #2, ..., which another answer lacks."""
+        if not isinstance(given, Mapping) or not isinstance(given.get("changes"), list):
+            return given
+        rows = given["changes"]
+        named = [{**one, "id": self._targets.get(one["id"].strip(), one["id"])} for one in rows if _is_change(one)]
+        return {**given, "changes": named}
 
     def _number_of(self, given: Mapping[str, Any]) -> int | None:
         """Return the number of the piece of a fact: that of its label, else the only one that has its quote."""
@@ -307,7 +317,7 @@ def _proposition(
     quote, start = _evidence(fact, piece)
     words = _statement(fact, piece)
     _check_grounded(words, quote, task, number, affirmed)
-    category = fact["category"]
+    category = "fact" if _begins_later(fact, quote, piece) else fact["category"]
     if piece.role == "assistant" and category not in _OF_ASSISTANTS:
         raise _Unfit("no fact of an assistant's")
     if piece.role == AGENT and (category == "instruction" or (_names_user(words) and not _names_user(quote))):
@@ -443,6 +453,15 @@ def _validity(
     return first, last.isoformat() if fits and last else None
 
 
+def _begins_later(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> bool:
+    """Return whether what is given as a plan is a value that takes another's place from a day to come."""
+    first, last = _span(fact["when"])
+    coming = first is not None and last is None and first > _said(piece)
+    replaces = any(one["how"] == "replace" for one in fact["changes"])
+    begins = (fact["when"] or "").endswith("/") or (replaces and _BEGINS.search(quote) is not None)
+    return coming and begins and fact["category"] in PLANS and not fact["ended"]
+
+
 def _moves_day(fact: Mapping[str, Any], task: ReadingTask, number: int) -> bool:
     """Return whether a fact gives a known one that names a coming day another day: "the release slips to 10 May"."""
     said = _said(task.shown[number])
@@ -468,20 +487,24 @@ def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category:
     """Return the day the fact became true, or ended: what the rules find in the quote, else the model's date.
 
     A month, a date or a weekday of the quote that is far from the model's date is that of something else: "it failed in
-    October, so we use the new one from now on"."""
+    October, so we use the new one from now on". Of the years that a month or a date without one can mean, the model's
+    is taken if it is near."""
     said = _said(piece)
     dates = [one for one in find_dates(quote, said) if fact["when"] or not is_bare_weekday(quote, one)]
     found = start_day(dates, category, said)
     first, last = _span(fact["when"])
     day = (last or first) if fact["ended"] else first
     counted = any(one.since or (one.relative and not is_bare_weekday(quote, one)) for one in dates)
-    if found and day and not counted and abs(date.fromisoformat(found) - day) > _SLIP:
+    far = found and day and abs(date.fromisoformat(found) - day) > _SLIP
+    other_year = found and day and found[5:] == day.isoformat()[5:] and abs(day - said) <= _NEAR
+    if far and (other_year or not counted):
         found = None
     if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["when"]):
         return found or said.isoformat()
     if day is None:
         return None
-    if day > said and any(one["how"] == "replace" for one in fact["changes"]):
+    open_span = (fact["when"] or "").endswith("/")
+    if day > said and (open_span or any(one["how"] == "replace" for one in fact["changes"])):
         return day.isoformat()  # a change that is announced
     # A date that the quote calls due or future is not a start date, even if the model says so.
     read = [one for one in find_dates(quote, said) if one.day == day.isoformat()]

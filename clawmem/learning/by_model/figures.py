@@ -86,6 +86,10 @@ _NOON = {"noon": "12:00", "midday": "12:00", "mittag": "12:00", "mittags": "12:0
 _AWAY = re.compile(r"\b(?P<way>in|vor) (?P<count>\w+) (?P<unit>tage?n?|wochen?|monate?n?|jahre?n?)\b", re.IGNORECASE)
 _UNIT_DAYS = {"t": 1, "w": 7}
 _PARTS = re.compile(r"\b(?P<part>end|ende|mid|mitte|start|beginning|anfang)(?: of)? (?P<month>\w+)", re.IGNORECASE)
+_PARTS_OF_HOUR = {
+    "30": re.compile(r"\b(?:half an hour|half-hour|halben? stunde|media hora|demi-heure)\b", re.IGNORECASE),
+    "15": re.compile(r"\b(?:quarter of an hour|quarter-hour|viertelstunde|cuarto de hora|quart d['’]heure)\b", re.I),
+}
 _NUMBER = re.compile(r"\d[\d.,'’]*")
 _WORD = re.compile(r"[^\W\d_]+")
 _NEXT = re.compile(r"\b(?:next|last|this|coming|nächste[nrsm]?|letzte[nrsm]?|diese[nrsm]?|kommende[nrsm]?)\b", re.I)
@@ -110,6 +114,7 @@ def numbers_in(text: str) -> frozenset[str]:
     found |= {str(number) for number in _english_numbers(words)}
     german = _german_numbers()
     found |= {str(german[word]) for word in words if word in german}
+    found |= {minutes for minutes, part in _PARTS_OF_HOUR.items() if part.search(text)}
     return frozenset(found - {""})
 
 

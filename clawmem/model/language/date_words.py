@@ -91,7 +91,7 @@ _ANY = re.compile(r"\b(?:(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|
 
 # Words before a date on which something ends or is due, inside the match or just before it.
 _ENDS = re.compile(r"(?:until|by|before|due)\b", re.IGNORECASE)
-_FROM_NOW = re.compile(r"(?:from|starting)\b", re.IGNORECASE)
+_FROM_NOW = re.compile(r"(?:from|starting|as of)\b", re.IGNORECASE)
 _SINCE = re.compile(r"(?:since|from|starting|as of)\b", re.IGNORECASE)
 # "the report of March 3" only identifies a report; "the summer of 2019" is a time.
 _OF = re.compile(r"\b(?P<what>\w+) of(?: the)? $", re.IGNORECASE)

@@ -516,3 +516,31 @@ def test_a_decision_belongs_to_the_project_of_its_event() -> None:
     assert only({**decided, "category": "preference"}, of=here).entity_hints[0].role == "speaker"
     named = {**decided, "about": "project:pelican"}
     assert only(named, of=here).entity_hints[0] == EntityHint("project", "pelican", "named")
+
+
+def test_the_day_that_a_reader_gives_decides_which_year_a_month_without_one_means() -> None:
+    quote = "Since March I start at seven"
+    given = fact("e1", quote, "The user starts at seven.", when="2026-03-01")
+    assert only({**given, "when": "1999-03-01"}, of=event(quote)).valid_from == "2026-03-01"
+    quote = "As of January I start at seven"
+    given = fact("e1", quote, "The user starts at seven.", category="habit", when="2027-01-01")
+    assert only(given, of=event(quote)).valid_from == "2027-01-01"
+
+
+def test_a_value_from_a_day_to_come_is_no_plan_that_ends_then() -> None:
+    quote = "The desk costs 9 euros from the first of December"
+    plan = fact("e1", quote, "The desk costs 9 euros.", category="plan", when="2026-12-01/")
+    made = only(plan, of=event(quote))
+    assert (made.category, made.valid_from, made.valid_to) == ("fact", "2026-12-01", None)
+
+
+@pytest.mark.parametrize("words", ("half an hour", "quarter of an hour", "eine Viertelstunde", "une demi-heure"))
+def test_parts_of_an_hour_are_their_minutes(words: str) -> None:
+    assert numbers_in(words) & {"15", "30"}
+
+
+def test_a_dropped_fact_keeps_what_it_changes_by_name() -> None:
+    changes = [{"id": "#1", "how": "replace"}]
+    found = read(GHENT, fact("e1", "not in the text at all", "Clara lives in Bruges.", changes=changes))
+    (dropped,) = found.rejected
+    assert dropped.given["changes"] == [{"id": found.by_piece[0][0].key, "how": "replace"}]

@@ -79,6 +79,7 @@ def test_what_words_mean(request_: str, fact: str, meant: bool) -> None:
         ("Der Nutzer wohnt in Bergen.", "Vergiss bitte, dass ich in Bergen wohne.", "Bergen"),
         ("El usuario vive en Sevilla.", "Olvida que vivo en Sevilla.", "Sevilla"),
         ("L'utilisateur habite à Lyon.", "Oublie que j'habite à Lyon.", "Lyon"),
+        ("Nadia's private number is 555 0199.", "Wait, she hates that. Please forget Nadia's private number.", "Nadia"),
     ],
 )
 def test_a_request_hides_at_once_and_a_person_decides(
@@ -93,6 +94,7 @@ def test_a_request_hides_at_once_and_a_person_decides(
     assert statement.rstrip(".") not in served(clawmem, question), "hidden before any heartbeat"
     [waiting] = clawmem("review", "list", "--json").data["proposals"]
     assert (waiting["kind"], [one["id"] for one in waiting["targets"]]) == ("forget", [fact])
+    assert clawmem("doctor").code == 0, "a fact that waits for its decision is no problem"
     clawmem("heartbeat")
     assert statement.rstrip(".") not in served(clawmem, question)
     assert "has a dog" in served(clawmem, "dog")

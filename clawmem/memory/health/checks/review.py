@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError, InvalidInput, NeedsDecision, Unreadable
 from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
+from clawmem.model.facts.fact import RETRACTED
 from clawmem.model.facts.ids import check_reference
 from clawmem.model.language.dates import moment_of
 from clawmem.model.language.text import normal
@@ -115,6 +116,8 @@ def _target_problems(
             yield filed.problem(WARNING, "targets", f"is about {target.id}, which does not exist; {close}")
         return
     fact = facts[target.id].fact
+    if filed.proposal.kind == "forget" and fact.status == RETRACTED:
+        return  # it is hidden until a person decides
     if fact.superseded_by:
         yield filed.problem(WARNING, "targets", f"is about {fact.id}, which {fact.superseded_by} superseded; {close}")
     elif not fact.is_current:
