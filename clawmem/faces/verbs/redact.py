@@ -69,13 +69,12 @@ def _lines(done: RedactResult, dry_run: bool) -> list[str]:
         lines.append(f"the branch was at {done.old_head[:12]} and is at {done.new_head[:12]}")
     elif dry_run:
         lines.append("dry run; nothing was changed")
-    lines += _elsewhere(done)
-    return lines
+    return [*lines, "The secret must be considered public: replace it where it is used.", *elsewhere(done)]
 
 
-def _elsewhere(done: RedactResult) -> list[str]:
-    """Which copies this command cannot change, and what to do about them."""
-    lines = ["The secret must be considered public: replace it where it is used."]
+def elsewhere(done: RedactResult) -> list[str]:
+    """Return which copies a redaction cannot change, and what to do about them."""
+    lines = []
     if done.remotes:
         named = ", ".join(done.remotes)
         lines.append(

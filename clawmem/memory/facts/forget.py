@@ -58,8 +58,8 @@ _ASPECT = frozenset(
 
 
 class Forgetting(NamedTuple):
-    """What a request hides: the facts as they are then, the events, the proposal (None: a person asked for it here),
-    and the change."""
+    """What a request hides: the facts as they are then, the events with the words that go as their text, the proposal
+    (None: a person asked for it here), and the change."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
@@ -121,32 +121,35 @@ def plan_forgetting(
     fresh: Iterable[PlacedFact] = (),
     read: Callable[[str], bytes | None] | None = None,
     taken: Collection[str] = (),
+    everywhere: bool = False,
 ) -> Forgetting | None:
     """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before.
 
     The facts and messages with these `ids` are meant, or else what the targets name; `fresh` are facts that are not
     stored yet. What says the same is hidden, with the request: the sentences of a message, or all of a short one.
-    `read` reads a file of the vault.
+    `read` reads a file of the vault. With `everywhere`, what is no longer current or was hidden before is meant, too.
     """
     if request and any(
         one.kind == KIND and one.source_event == request.id for one in read_proposals(work.vault).proposals
     ):
         return None
     ledgers = _ledgers(work, read or work.read)
+    if everywhere:
+        ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
     own = None if request is None or is_of_user(request, work.vault.settings.words("user.name")) else request.speaker
     said = {one.id for events in ledgers.values() for one in events if own and one.speaker == own}
-    known = [one for one in (*all_facts(work.index), *fresh) if one.fact.is_current]
+    known = [one for one in (*all_facts(work.index), *fresh) if everywhere or one.fact.is_current]
     known = [one for one in known if not own or one.fact.source_event in said]
     events = [one for many in ledgers.values() for one in many if not one.recalled and (not own or one.id in said)]
     ids = {*ids, *(_just_said(events, request) if request and JUST_SAID in targets else ())}
     wordings = [words for target in targets if (words := _telling(target, known, events, request))]
     meant = [*by_ids(work.index, ids).values(), *(one for one in known if one.fact.source_event in ids)]
     meant += [one for one in known if any(_is_meant(words, one.fact) for words in wordings)]
-    meant = list({one.fact.id: one for one in meant if one.fact.is_current}.values())
+    meant = list({one.fact.id: one for one in meant if everywhere or one.fact.is_current}.values())
     identity = new_proposal_id(work.caller.entropy, taken)
     mark = identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
-    messages = tuple(one for many in hidden.values() for one in many.values())
+    messages = tuple(_going(one, mark) for many in hidden.values() for one in many.values())
     if not meant and not [one for one in messages if not request or one.id != request.id]:
         return None
     why = f"asked to forget; {identity} waits for a person" if request else "forgotten by a person"
@@ -206,6 +209,12 @@ def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tu
         found = plan_forgetting(work, [(says,)])
         commit = work.commit([found.change])[-1] if found and not dry_run else None
         return found, commit
+
+
+def named_everywhere(vault: Vault, says: str, caller: Caller) -> Forgetting | None:
+    """Return what a person's words name, also what is not current or hidden already. Nothing is written."""
+    with writing(vault, caller, KIND, dry_run=True) as work:
+        return plan_forgetting(work, [(says,)], everywhere=True)
 
 
 def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Mapping[str, bytes | None]:
@@ -306,6 +315,21 @@ def _without(event: Event, spans: Sequence[tuple[int, int]], mark: str) -> Event
         return event._replace(recalled=True, metadata={**metadata, _HIDDEN: mark})
     kept = [*metadata.get(_WITHHELD, ()), *([start, event.text[start:end], mark] for start, end in spans)]
     return event._replace(text=text, metadata={**metadata, _WITHHELD: kept})
+
+
+def _shown_again(event: Event) -> Event:
+    """Return an event with all that was ever hidden of it."""
+    metadata = event.metadata or {}
+    for mark in {metadata.get(_HIDDEN), *(row[2] for row in metadata.get(_WITHHELD, ()))} - {None}:
+        event = _brought_back(event, mark)
+    return event
+
+
+def _going(event: Event, mark: str) -> Event:
+    """Return an event with the words that a mark has hidden as its text."""
+    metadata = event.metadata or {}
+    rows = [row[1] for row in metadata.get(_WITHHELD, ()) if row[2] == mark]
+    return event if metadata.get(_HIDDEN) == mark else event._replace(text=" ".join(rows))
 
 
 def _brought_back(event: Event, mark: str) -> Event:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -64,11 +64,15 @@ class RedactResult(NamedTuple):
 
 
 class RedactTarget(NamedTuple):
-    """What to redact. For a fact or an event: the credentials in it, or all of its text if it has none."""
+    """What to redact: for a fact or an event the credentials in it, or all of its text if it has none; `texts` as they
+    are, with the facts that state them."""
 
     fact: str | None = None
     event: str | None = None
     pattern: str | None = None
+    texts: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
+    """The ids of the facts that are removed as a whole."""
 
 
 class _AffectedRecords(NamedTuple):
@@ -95,8 +99,9 @@ def redact(
         redaction.check_can_redact(vault)
         texts, held = _find_affected(vault, what)
         wanted = compile_needles(tuple(texts))
+        without = partial(redacted, wanted=wanted, quoting=_quoting(held, texts), stated=what.stated)
         refs = redaction.list_refs(vault)
-        would = preview_rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
+        would = preview_rewrite(vault, _rewritten_refs(refs), without)
         heads = (vault.head().commit or "", None)
         if dry_run or not would.held:
             left = redaction.find_remains(vault, partial(contains_text, texts=texts)) if not would.held else []
@@ -104,7 +109,7 @@ def redact(
                 raise NotFound("No commit and no file contains that text.", "Give it exactly as it was written.")
             if dry_run or not any(one.startswith(".git") for one in left):
                 return _result(vault, would, held, wanted, heads, left, txn)
-        return _rewrite_history(txn, texts, held, refs, caller, reason)
+        return _rewrite_history(txn, texts, held, refs, caller, reason, without)
 
 
 def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _AffectedRecords]:
@@ -117,8 +122,8 @@ def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _
 
 
 def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[str, ...]:
-    if what.pattern is not None:
-        found: tuple[str, ...] = (what.pattern.strip("\n"),)
+    if what.texts or what.pattern is not None:
+        found = what.texts or ((what.pattern or "").strip("\n"),)
     elif what.event is not None:
         event = find_event(vault, index, what.event)
         if event is None:
@@ -162,6 +167,12 @@ def _affected_records(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _
     return _AffectedRecords(facts, events, tuple(citing))
 
 
+def _quoting(held: _AffectedRecords, texts: Sequence[str]) -> frozenset[str]:
+    """Return the ids of facts that quote a part of a text."""
+    quotes = {one.fact.id: one.fact.source_text for one in held.citing}
+    return frozenset(key for key, quote in quotes.items() if quote and any(quote in text for text in texts))
+
+
 def _rewritten_refs(refs: Sequence[redaction.RepositoryRef]) -> list[str]:
     """Return the refs whose history is rewritten. Annotated tags are rewritten later."""
     return [ref.name for ref in refs if ref.kind == "commit" and not ref.name.startswith("refs/remotes/")]
@@ -174,13 +185,14 @@ def _rewrite_history(
     refs: Sequence[redaction.RepositoryRef],
     caller: Caller,
     reason: str | None,
+    without: Callable[[bytes], bytes],
 ) -> RedactResult:
     vault = txn.vault
     head = vault.head()
     wanted = compile_needles(tuple(texts))
     assert head.branch and head.commit
     txn.notices += redaction.begin_redaction(vault)
-    new = rewrite(vault, _rewritten_refs(refs), partial(redacted, wanted=wanted))
+    new = rewrite(vault, _rewritten_refs(refs), without)
     base = new.names[head.commit]
     change = _tombstone_change(vault, texts, held, new, base, caller, reason) if new.held else None
     tip = _commit_tombstone(vault, change, head.branch, base, caller) if change else base

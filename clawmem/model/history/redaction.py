@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from clawmem.model.facts.fact import RETRACTED, Fact
@@ -19,6 +20,9 @@ RECORD = "ledger/redactions.json"
 SHORTEST_REDACTION = 6
 # With this many bits, the text cannot be guessed from the hash of a commit that contained it.
 _SAFE_BITS = 80
+_KEY = rb'"(?:%s)": (?:"(?:[^"\\]|\\.)*"|\[[^\]]*\]), '
+_QUOTE = re.compile(_KEY % b"source_text|source_span")
+_TRIPLE = re.compile(_KEY % b"subject|predicate|object|relation_phrase")
 
 
 class RedactionRecord(NamedTuple):
@@ -45,9 +49,21 @@ def secrets_in(texts: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found or given))
 
 
-def redacted(data: bytes, wanted: Sequence[Needle]) -> bytes:
-    """Return the data with each of the texts replaced by `[redacted]`, including texts that were cut off."""
+def redacted(
+    data: bytes, wanted: Sequence[Needle], quoting: Collection[str] = (), stated: Collection[str] = ()
+) -> bytes:
+    """Return the data with each of the texts replaced by `[redacted]`, including texts that were cut off.
+
+    The facts with the ids `quoting` and `stated` lose their quotes, and those of `stated` their triples: words that may
+    stand elsewhere for something else."""
+    for ids, key in (({*quoting, *stated}, _QUOTE), (stated, _TRIPLE)):
+        data = _without(data, ids, key) if ids else data
     return replace_needles(data, wanted, MARK.encode())
+
+
+def _without(data: bytes, ids: Collection[str], key: re.Pattern[bytes]) -> bytes:
+    lines = rb'^\{"id": "(?:%s)",.*$' % "|".join(sorted(ids)).encode()
+    return re.sub(lines, lambda line: key.sub(b"", line[0]), data, flags=re.MULTILINE)
 
 
 def adjust_fact(fact: Fact, event: Event | None, remark: Mapping[str, Any], contained: bool) -> Fact:

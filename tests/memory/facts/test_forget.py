@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -322,3 +324,33 @@ def test_a_request_shows_the_messages_to_the_person_who_decides(vault: Vault, ca
     assert max(map(len, why.split('"')[1::2])) == 120
     assert found.proposal.details == {"events": [event.id for event in found.events]}
     assert found.change.subject == "forget(vault): 0 facts and 11 messages hidden until a person decides"
+
+
+def _history(vault: Path) -> list[str]:
+    words = ["git", "-C", str(vault), "log", "--all", "--patch", "--format=%B"]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def test_everywhere_removes_exactly_what_is_shown_from_the_history(clawmem: Command, vault_root: Path) -> None:
+    said = "Hi, I'm Mirela, an engineer at Fjord. We deploy with Argo CD from the release branch."
+    say(clawmem, said, session="s1")
+    task = clawmem("learn", "pending", "--json").data
+    rows: list[dict[str, object]] = [
+        {"e": 1, "q": "an engineer at Fjord", "s": "The user works at Fjord.", "p": "works_at", "o": "Fjord"},
+        {"e": 1, "q": "I'm Mirela, an engineer", "s": "The user is Mirela.", "p": "name", "o": "Mirela"},
+    ]
+    assert clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "facts": rows})).code == 0
+    clawmem("remember", "Ana moved to Fjord.", "-e", "areas/people/ana")
+    say(clawmem, "Forget that I work at Fjord.")
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert "engineer at Fjord" in waiting["why"] and "Argo" not in waiting["why"], waiting["why"]
+    shown = clawmem("forget", "work at Fjord", "--everywhere")
+    assert (shown.code, "for good" in shown.err, "Argo" in shown.out) == (0, True, False), shown.out
+    done = clawmem("forget", "work at Fjord", "--everywhere", "--yes")
+    assert done.code == 0, done.err
+    assert not [line for line in _history(vault_root) if "engineer at" in line or "I work at" in line]
+    assert not [line for line in _history(vault_root) if '"Fjord"' in line and '"id"' in line]
+    assert "Ana moved to Fjord" in served(clawmem, "Ana Fjord")
+    assert "Argo" in served(clawmem, "Argo CD") and "The user is Mirela" in served(clawmem, "Mirela")
+    assert clawmem("doctor").code == 0
+    assert clawmem("forget", "work at Fjord", "--everywhere").code == 1
