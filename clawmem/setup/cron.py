@@ -130,6 +130,33 @@ def install_systemd(
     return ScheduleEntry(SYSTEMD, unit_name(vault), text, not dry_run, True)
 
 
+def scheduler_of(environment: Mapping[str, str]) -> str | None:
+    """Return what schedules commands on this machine: CRONTAB, SYSTEMD, or None."""
+    return CRONTAB if has_crontab(environment) else SYSTEMD if has_systemd(environment) else None
+
+
+def is_scheduled(vault: Vault, environment: Mapping[str, str], home: Path) -> bool:
+    """Return whether the crontab or systemd runs the vault's heartbeat."""
+    return bool(find_crontab_entry(vault, environment) or find_systemd_units(vault, environment, home))
+
+
+def install_schedule(
+    vault: Vault, environment: Mapping[str, str], home: Path, schedule: Schedule, by: str, dry_run: bool = False
+) -> ScheduleEntry:
+    """Schedule the heartbeat by CRONTAB or SYSTEMD."""
+    if by == SYSTEMD:
+        return install_systemd(vault, environment, home, schedule, dry_run)
+    return install_crontab(vault, environment, schedule, dry_run)
+
+
+def remove_schedules(
+    vault: Vault, environment: Mapping[str, str], home: Path, dry_run: bool
+) -> tuple[ScheduleEntry, ...]:
+    """Remove the heartbeat of the vault from the crontab and from systemd; return what was there."""
+    found = (remove_crontab(vault, environment, dry_run), remove_systemd(vault, environment, home, dry_run))
+    return tuple(entry for entry in found if entry)
+
+
 def find_systemd_units(vault: Vault, environment: Mapping[str, str], home: Path) -> str | None:
     """Return the text of the installed units, or None unless both exist."""
     return _installed_units(dict.fromkeys(_unit_paths(vault, environment, home), ""))

@@ -49,6 +49,8 @@ class _Receipt:
         self.at: str = held.get("at", "")
         self.settings: dict[str, Any] = held.get("settings", {})
         """The former values of the settings of this machine that setup has changed."""
+        self.scheduled: bool = held.get("scheduled", False)
+        """Whether setup has scheduled the heartbeat."""
 
     @property
     def exists(self) -> bool:
@@ -57,7 +59,8 @@ class _Receipt:
     def write(self, at: str) -> None:
         # It holds what stood in configuration files, which may be keys.
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        held = {"at": at, "files": self.files, "folders": self.folders, "settings": self.settings}
+        held = {"at": at, "files": self.files, "folders": self.folders, "settings": self.settings,
+                "scheduled": self.scheduled}  # fmt: skip
         _replace(self.path, (json.dumps(held, indent=1) + "\n").encode(), 0o600)
 
 

@@ -37,10 +37,7 @@ def install(
     vault, environment = runtime.vault(), runtime.environment
     vault.check_writable()
     when = _schedule(each, hour)
-    if _chosen(by, environment) == SYSTEMD:
-        entry = beside.install_systemd(vault, environment, runtime.home(), when, dry_run)
-    else:
-        entry = beside.install_crontab(vault, environment, when, dry_run)
+    entry = beside.install_schedule(vault, environment, runtime.home(), when, _chosen(by, environment), dry_run)
     did = "would be installed" if dry_run else "installed"
     first = f"{did} in {entry.by}: the heartbeat runs {when.words}" if entry.changed else f"{entry.by} has it already"
     return Answer(_data(call, entry), [first, entry.text])
@@ -68,14 +65,7 @@ def show(call: Call) -> Answer:
 def remove(call: Call, dry_run: Annotated[bool, _DRY_RUN]) -> Answer:
     """Remove the heartbeat of this vault; other lines and timers stay."""
     vault, environment = call.runtime.vault(), call.runtime.environment
-    gone = [
-        one
-        for one in (
-            beside.remove_crontab(vault, environment, dry_run),
-            beside.remove_systemd(vault, environment, call.runtime.home(), dry_run),
-        )
-        if one
-    ]
+    gone = beside.remove_schedules(vault, environment, call.runtime.home(), dry_run)
     did = "would be removed from" if dry_run else "removed from"
     lines = [f"{did} {one.by}: {one.text}" for one in gone] or ["nothing is installed, so nothing was removed"]
     return Answer({"removed": [_data(call, one) for one in gone]}, lines)
@@ -92,7 +82,7 @@ def _chosen(by: str, environment: Any) -> str:
         return by
     if by != _AUTO:
         raise InvalidInput(f"'{by}' is not a known scheduler.", "Choose crontab, systemd or auto.")
-    return SYSTEMD if not beside.has_crontab(environment) and beside.has_systemd(environment) else CRONTAB
+    return beside.scheduler_of(environment) or CRONTAB
 
 
 def _data(call: Call, entry: ScheduleEntry) -> dict[str, Any]:

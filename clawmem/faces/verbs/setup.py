@@ -11,11 +11,15 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.learning.by_model.reader import preset_of, restore_reader, try_reader
 from clawmem.model.language.dates import stamp
+from clawmem.model.settings.schedule import interval_schedule
+from clawmem.setup.cron import CRONTAB, install_schedule, is_scheduled, remove_schedules, scheduler_of
 from clawmem.setup.harnesses import HARNESSES, SHELL, wiring
 from clawmem.setup.programs import own_command
 from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
 
-_NOBODY = "nobody reads what is said, so it is kept and searched, and facts come from rules only; {}"
+_NOBODY = "nobody reads what is said: it is kept and searched, and only orders and corrections become facts; {}"
+_EVERY = "15m"
+_AT_THE_END = "the heartbeat runs when a session ends, if the last one is older than 15 minutes"
 
 
 def setup(
@@ -26,6 +30,10 @@ def setup(
         Parameter(
             "Let the harness's own program read what is said; without it, setup asks on a terminal.", ("--learn",)
         ),
+    ],
+    schedule: Annotated[
+        bool,
+        Parameter("Schedule the heartbeat every 15 minutes; without it, setup asks on a terminal.", ("--schedule",)),
     ],
     remove: Annotated[bool, Parameter("Take everything out again.", ("--remove",))],
     listed: Annotated[bool, Parameter("List the harnesses, and what is set up.", ("--list",))],
@@ -46,15 +54,39 @@ def setup(
         if not receipt.exists:
             return _answer(harness, WireResult(()), f"{harness} is not set up; nothing was removed")
         wanted = wiring(harness, runtime.home(), runtime.environment, ("clawmem",), None)
-        former = receipt.settings
+        former, scheduled = receipt.settings, receipt.scheduled
         done = unwire(wanted, receipt, runtime.environment, dry_run)
         if former and not dry_run:
             restore_reader(runtime.vault(), former)
+        if scheduled:
+            remove_schedules(runtime.vault(), runtime.environment, runtime.home(), dry_run)
         return _answer(harness, done, f"{harness}: nothing to remove", dry_run)
     wanted = _wiring(call, harness)
     done = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
+    # The schedule names the folder of the reader's program, so it comes after it.
+    lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
+    reader = reader._replace(lines=(*reader.lines, *lines), notices=(*reader.notices, *notices))
     return _answer(harness, done, f"{harness} is set up already", dry_run, wanted.granted, reader)
+
+
+def _upkeep(call: Call, harness: str, receipt: Any, wanted: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Schedule the heartbeat if a person wants it; return lines and notices that say when it runs."""
+    runtime = call.runtime
+    vault, environment, home = runtime.vault(), runtime.environment, runtime.home()
+    by = scheduler_of(environment)
+    if is_scheduled(vault, environment, home) and not receipt.scheduled:
+        return (), ()
+    wanted = wanted or receipt.scheduled
+    without = "the heartbeat runs when you call `clawmem heartbeat`" if harness == SHELL else _AT_THE_END
+    if by is None and not wanted:
+        return (), (without,)
+    if not wanted and not call.answered([without], f"Run it every 15 minutes as well, by {by}?"):
+        return (), (f"{without}; `clawmem setup {harness} --schedule` runs it every 15 minutes as well",)
+    entry = install_schedule(vault, environment, home, interval_schedule(_EVERY), by or CRONTAB)
+    receipt.scheduled = True
+    receipt.write(receipt.at or stamp(runtime.now()))
+    return (f"the heartbeat runs every 15 minutes by {entry.by}",), ()
 
 
 class _Reader(NamedTuple):
