@@ -1,4 +1,4 @@
-"""Call a command-line model: the prompt on stdin, the answer on stdout, within a time limit."""
+"""Call a command-line model: the prompt on stdin or as a word, the answer on stdout, within a time limit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.llm.presets import ModelCommand
+from clawmem.llm.presets import PROMPT_PLACE, ModelCommand
 from clawmem.programs import run_within_limits
 
 # Answers are a few kilobytes. A program that writes more than this is ended.
@@ -35,8 +35,8 @@ def render_prompt(messages: Sequence[Mapping[str, str]], schema: Mapping[str, An
 
 def run_command(command: ModelCommand, prompt: str, seconds: float) -> CommandResult:
     """Run the program once, as `run_within_limits` does. Raise OSError if it cannot be started."""
-    done = run_within_limits(
-        command.words, prompt.encode(), seconds, dict(command.environment), MAX_ANSWER_BYTES, MAX_ERROR_BYTES
-    )
+    words = tuple(prompt if word == PROMPT_PLACE else word for word in command.words)
+    stdin = b"" if PROMPT_PLACE in command.words else prompt.encode()
+    done = run_within_limits(words, stdin, seconds, dict(command.environment), MAX_ANSWER_BYTES, MAX_ERROR_BYTES)
     output, errors = (part.decode(errors="replace") for part in (done.output, done.errors))
     return CommandResult(output, errors, done.code, done.too_long, done.milliseconds)

@@ -8,7 +8,7 @@ from clawmem.model.named_tuple import NamedTuple
 
 READER = "CLAWMEM_READER"
 """Set for a program that is asked as a model: in it, every hook and every tool of clawmem does nothing."""
-MODEL_PLACE, EFFORT_PLACE = "{model}", "{effort}"
+MODEL_PLACE, EFFORT_PLACE, PROMPT_PLACE = "{model}", "{effort}", "{prompt}"
 # What a program needs to find its own configuration and the network; no keys of others and nothing of clawmem.
 KEPT_VARIABLES = frozenset(
     "PATH HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME"
@@ -18,7 +18,9 @@ KEPT_VARIABLES = frozenset(
 
 
 class ModelCommand(NamedTuple):
-    """The words of a program, which no shell reads, and its whole environment."""
+    """The words of a program, which no shell reads, and its whole environment.
+
+    A word PROMPT_PLACE stands for the prompt, which is on stdin otherwise."""
 
     words: tuple[str, ...]
     environment: Mapping[str, str]
@@ -115,6 +117,24 @@ PRESETS: Mapping[str, CommandPreset] = {
             "OPENCODE_CONFIG_CONTENT": '{"agent": {"clawmem-reader": {"mode": "primary", "permission": {"*": "deny"},'
             ' "prompt": "Answer with the JSON document only."}}}',
         },
+    ),
+    # It answers once, without an agent, tools and a session, and takes its prompt as a word only.
+    "openclaw": CommandPreset(
+        ("openclaw", "infer", "model", "run", "--local"),
+        ("--model", MODEL_PLACE),
+        ("--thinking", EFFORT_PLACE),
+        ("--prompt", PROMPT_PLACE),
+        {"none": "off", "minimal": "minimal", **_LOW_TO_HIGH},
+        (
+            "OPENCLAW_HOME",
+            "OPENCLAW_STATE_DIR",
+            "OPENCLAW_CONFIG_PATH",
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "OPENROUTER_API_KEY",
+            "GEMINI_API_KEY",
+        ),
+        harness="openclaw",
     ),
     "llm": CommandPreset(
         ("llm", "prompt", "--no-stream", "--no-log"), ("--model", MODEL_PLACE), variables=("LLM_USER_PATH",)

@@ -188,7 +188,7 @@ SETTINGS = (
         "choice",
         "none",
         "the program that llm.model `command` runs where llm.command is empty",
-        choices=("none", "claude", "codex", "gemini", "opencode", "llm", "ollama"),
+        choices=("none", "claude", "codex", "gemini", "opencode", "openclaw", "llm", "ollama"),
     ),
     Setting(
         "llm.command",

@@ -18,6 +18,7 @@ import pytest
 import clawmem as clawmem_package
 from clawmem.setup.harnesses import HARNESSES
 from clawmem.setup.texts import SHELLS
+from tests.at_terminal import at_terminal
 from tests.conftest import Command, Result
 from tests.waiting import wait_until
 
@@ -257,6 +258,29 @@ def test_a_dry_run_says_what_would_be_edited(setup: Setup, home: Path) -> None:
     assert "codex was not found" in done.err and "would be edited directly" in done.err
 
 
+def test_the_heartbeat_is_scheduled_when_a_person_wants_it(
+    setup: Setup, clawmem: Command, vault_root: Path, environment: dict[str, str], home: Path, tmp_path: Path
+) -> None:
+    table, others = home / "table", "5 4 * * * others\n"
+    table.write_text(others)
+    crontab = tmp_path / "bin" / "crontab"
+    crontab.write_text(f"#!/bin/sh\nif [ $1 = -l ]; then exec /bin/cat {table}; fi\n/bin/cat > {table}\n")
+    crontab.chmod(0o755)
+    unasked = setup("claude-code")
+    assert "when a session ends" in unasked.err and "--schedule` runs it every 15 minutes" in unasked.err
+    assert table.read_text() == others
+    around = {**environment, "CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"}
+    with at_terminal(["setup", "claude-code"], vault_root, around) as asked:
+        asked.until("every 15 minutes as well, by crontab?")
+        asked.press("y\r")
+        assert asked.ended() == 0, asked.shown()
+    assert table.read_text().startswith(others) and "clawmem' 'heartbeat'" in table.read_text()
+    assert "when a session ends" not in setup("claude-code").err
+    assert setup("claude-code", "--remove").code == 0
+    assert table.read_text() == others
+    assert setup("codex", "--schedule").code == 0 and "heartbeat" in table.read_text()
+
+
 def test_the_list_and_what_doctor_finds(setup: Setup, clawmem: Command, home: Path) -> None:
     assert setup("codex").code == 0
     rows = {one["harness"]: one["state"] for one in setup("--list", "--json").data["harnesses"]}
@@ -460,6 +484,25 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
     )
     assert setup("claude-code", "--remove").code == 0
     assert clawmem("config", "get", "llm.preset", env=env).out.strip() != "claude"
+    assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
+
+
+def test_openclaw_reads_with_its_own_models(
+    setup: Setup, clawmem: Command, home: Path, tmp_path: Path, vault_root: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    reader(tmp_path, vault_root).unlink(missing_ok=True)
+    program = tmp_path / "bin/openclaw"
+    source = (tmp_path / "bin/claude").read_text().replace('"-p" not in', '"--prompt" not in')
+    program.write_text(source.replace("sys.stdin.read()", "sys.argv[sys.argv.index('--prompt') + 1]"))
+    program.chmod(0o755)
+    done = setup("openclaw", "--learn", "--json")
+    assert (done.code, done.data["reader"]) == (0, "openclaw"), done.err
+    said = {"role": "user", "content": "I live in Lisbon.", "session": "s1"}
+    clawmem("ingest", "-", given=json.dumps(said), env=env)
+    assert "1 fact added" in clawmem("heartbeat", "--only", "learn", env=env).out
+    assert "The user lives in Lisbon." in clawmem("list", env=env).out
+    assert setup("openclaw", "--remove").code == 0
     assert clawmem("config", "get", "llm.model", env=env).out.strip() == ""
 
 
