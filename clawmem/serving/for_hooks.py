@@ -65,7 +65,8 @@ def start_text(
     """Return context for a session that begins, within 1,200 tokens.
 
     `about` names its project and its task, `reach` is its scope, and `earlier` are the last sessions in this scope,
-    newest first. `turns_on` is the command by which a person lets a program read."""
+    newest first. `turns_on` is the command by which a person lets a program read; a sub-agent gets none, and is not
+    told what is unread."""
     from clawmem.serving.context.context import context  # a prompt needs none of it
 
     namesake, unread = run_query(vault, lambda index: (namesakes(index, reach), unread_messages(vault, index)))
@@ -89,7 +90,7 @@ def _rename_hint(vault: Vault, project: str | None, namesake: str, facts: int) -
 def _unread_hint(vault: Vault, caller: Caller, unread: int, oldest: str, turns_on: str) -> str:
     """Say that nobody has read what was said; nothing where a model reads it within the day."""
     reads = bool(vault.settings.words("llm.model"))
-    if not unread or (reads and oldest >= caller.now.strftime("%Y-%m-%d")):
+    if not turns_on or not unread or (reads and oldest >= caller.now.strftime("%Y-%m-%d")):
         return ""
     off = "" if reads else f" A person turns reading on: `{turns_on}`."
     return f"- {counted(unread, 'message')} unread: `learn_pending` shows them, `learn_apply` takes the answer.{off}\n"
@@ -143,7 +144,7 @@ def prompt_text(
 
     Left out are the facts in `shown`, which the session has already, and what was said in the session itself. It is no
     question of anybody, so it does not count as an access."""
-    words = [word for word in search_words(prompt) if word not in STOPWORDS and word not in _COURTESY]
+    words = _telling(prompt)
     if len(words) < _LEAST_WORDS:
         return HookText("")
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
@@ -195,12 +196,18 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
     ]
 
 
+def _telling(text: str) -> list[str]:
+    """Return the words of a text that say what it is about."""
+    return [word for word in search_words(text) if word not in STOPWORDS and word not in _COURTESY]
+
+
 def _tells(hit: RecallHit) -> bool:
-    """Whether a hit states something: calls and results of tools do not, nor does a question asked before."""
+    """Whether a hit states something: calls and results of tools do not, nor "Noted." or a question asked before."""
     if not isinstance(hit.hit, EventHit):
         return True
     event = hit.hit.event
-    return event.kind == "message" and event.role in ("user", "assistant") and not event.text.rstrip().endswith("?")
+    said = event.kind == "message" and event.role in ("user", "assistant") and not event.text.rstrip().endswith("?")
+    return said and len(_telling(event.text)) >= _LEAST_WORDS
 
 
 def _is_new(hit: RecallHit, session: str | None, shown: Collection[str]) -> bool:

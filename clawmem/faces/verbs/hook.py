@@ -132,7 +132,8 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall)
         about = f"{project_name(project)} repository {asked}".strip() if project else asked
         earlier = last_sessions(sessions, reach, given.session)
         reads = next((harness for preset in PRESETS.values() if preset.harness == harness), "HARNESS")
-        done = start_text(vault, caller, about, reach, earlier, f"clawmem setup {reads} --learn")
+        turns_on = f"clawmem setup {reads} --learn" if meaning == START else ""
+        done = start_text(vault, caller, about, reach, earlier, turns_on)
         if meaning == DELEGATED:
             return done  # the sub-agent's conversation is not its session's
         known = HookSession(asked, done.facts, compacted=given.source in ("compact", "resume"))
