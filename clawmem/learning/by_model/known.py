@@ -116,7 +116,7 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     best = (one for piece in pieces for one in _nearest(touched, _stems(piece.text)))
     chosen = list(dict.fromkeys((*best, *(one for worth, one in ranked if worth >= _SINGLE))))[:MAX_KNOWN]
     labelled = [one._replace(label=f"k{number}") for number, one in enumerate(chosen, 1)]
-    wanted = entities_called(index, names_in("\n".join(one.text for one in pieces)))
+    wanted = {*entities_called(index, names_in("\n".join(one.text for one in pieces))), *(one.entity for one in chosen)}
     shown = [one for one in entities(index) if one.name in wanted and _owner(one.name) in owners]
     return Known(tuple(labelled), tuple(shown[:_MOST_PLACES]))
 
