@@ -105,10 +105,8 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     text = "\n".join(f"{one.speaker}: {one.text}" for one in pieces)
     speakers = list(dict.fromkeys(one.speaker for one in pieces if one.role == "user"))
     owners = frozenset(("", agent or ""))
-    named = {
-        **{entity: name for name in speakers for entity in entities_known_as(index, normal(name))},
-        **entities_called(index, names_in(text)),
-    }
+    own = {entity: name for name in speakers for entity in entities_known_as(index, normal(name))}
+    named = {**own, **entities_called(index, names_in(text))}
     standing = [_of_fact(one) for one in reversed(_candidates(index, pieces, speakers, named, owners).values())]
     score = _Relevance(text, speakers, named, catalog).score
     ranked = sorted(((score(one), one) for one in standing), key=lambda pair: pair[0], reverse=True)
@@ -116,7 +114,8 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     best = (one for piece in pieces for one in _nearest(touched, _stems(piece.text)))
     chosen = list(dict.fromkeys((*best, *(one for worth, one in ranked if worth >= _SINGLE))))[:MAX_KNOWN]
     labelled = [one._replace(label=f"k{number}") for number, one in enumerate(chosen, 1)]
-    wanted = {*entities_called(index, names_in("\n".join(one.text for one in pieces))), *(one.entity for one in chosen)}
+    wanted = {one.entity for one in chosen} - own.keys()
+    wanted |= entities_called(index, names_in("\n".join(one.text for one in pieces))).keys()
     shown = [one for one in entities(index) if one.name in wanted and _owner(one.name) in owners]
     return Known(tuple(labelled), tuple(shown[:_MOST_PLACES]))
 
