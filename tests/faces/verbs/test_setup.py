@@ -273,7 +273,7 @@ def test_the_heartbeat_is_scheduled_when_a_person_wants_it(
     with at_terminal(["setup", "claude-code"], vault_root, around) as asked:
         asked.until("every 15 minutes as well, by crontab?")
         asked.press("y\r")
-        assert asked.ended() == 0, asked.shown()
+        assert asked.ended() == 0, asked.shown
     assert table.read_text().startswith(others) and "clawmem' 'heartbeat'" in table.read_text()
     assert "when a session ends" not in setup("claude-code").err
     assert setup("claude-code", "--remove").code == 0
