@@ -16,7 +16,6 @@ from clawmem.learning.rules.forms import (
     matched_form,
     predicate_of,
     statement_of,
-    tail_match,
     template_filled,
     values_of,
 )
@@ -28,10 +27,8 @@ from clawmem.model.proposals.proposition import EntityHint, Proposition
 
 # Longer clauses are not read: no plain statement has this length, and it bounds the time of a pattern.
 LONGEST_CLAUSE = 200
-_PLAIN, _IN_PASSING = 0.85, 0.75  # confidence
+_PLAIN = 0.85  # confidence
 _SAID_AFTER = 40  # characters after a clause, where "she said" may follow
-_LOWER = re.compile(r"(?<![\w'.@/-])[^\W\d_]{3,}(?![\w'@/])")
-_NAMED = ("lives_in", "works_at", "from")
 
 
 def is_question(sentence: TextSpan) -> bool:
@@ -52,8 +49,7 @@ def read_clauses(sentence: TextSpan, reader: EventReader) -> Iterator[Propositio
         corrects = begins or reader.language.patterns["wrong"].match(clause.text) is not None
         bare = _without_edges(clause, reader.language)
         if 5 <= len(bare.text) <= LONGEST_CLAUSE:
-            yield from (one._replace(corrects=corrects) for one in _in_clause(bare, reader))
-            yield from _in_passing(bare, reader)
+            yield from (one._replace(corrects=corrects) for one in _statement(bare, bare.text, reader))
 
 
 def _split(piece: TextSpan, joint: re.Pattern[str]) -> Iterator[TextSpan]:
@@ -62,20 +58,6 @@ def _split(piece: TextSpan, joint: re.Pattern[str]) -> Iterator[TextSpan]:
         yield sub_span(piece, start, cut.start())
         start = cut.end()
     yield sub_span(piece, start, len(piece.text))
-
-
-def _in_clause(bare: TextSpan, reader: EventReader) -> Iterator[Proposition]:
-    whole = _statement(bare, bare.text, reader)
-    yield from whole or _shared(bare, reader)
-
-
-def _in_passing(bare: TextSpan, reader: EventReader) -> Iterator[Proposition]:
-    """Read what a part of a clause says whatever the rest is: "my sister Ana"."""
-    for rule in reader.language.rules:
-        if rule.passing and rule.of in reader.voice.reads:
-            for found in rule.hears[0].pattern.finditer(bare.text):
-                piece = sub_span(bare, found.start(), found.end())
-                yield from _proposed(rule, rule.hears[0].says, found, piece, reader, ())
 
 
 def _without_edges(clause: TextSpan, language: Language) -> TextSpan:
@@ -105,30 +87,7 @@ def _statement(piece: TextSpan, text: str, reader: EventReader) -> list[Proposit
             found = _matched(piece, rest.strip(EDGES), reader, (date,))
             if found:
                 return found
-    found = _matched(piece, text, reader, (), dates) or _of_relative(piece, text, reader)
-    if found or text != text.lower() or reader.event.text != reader.event.text.lower():
-        return found
-    return _matched(piece, _with_capitals(text), reader, (), dates, in_small=True)
-
-
-def _with_capitals(text: str) -> str:
-    """Return a text of a message in small letters with capitals for the words that are not common, likely names."""
-    from clawmem.model.language.common_words import COMMON_WORDS  # few messages need it
-
-    return _LOWER.sub(lambda word: word[0] if word[0] in COMMON_WORDS else word[0].capitalize(), text)
-
-
-def _shared(piece: TextSpan, reader: EventReader) -> Iterator[Proposition]:
-    """Read "I live in Leeds and work at Brightpath": the later parts have the subject of the first one."""
-    subject = reader.language.patterns["shared_subject"].match(piece.text)
-    parts = list(_split(piece, reader.language.patterns["shared"]))
-    if subject is None or len(parts) < 2:
-        return
-    first, *others = parts
-    yield from _statement(first, first.text, reader)
-    for part in others:
-        said = (f"{begin} {part.text}" for begin in (re.split(r"[' ]", subject[0])[0], subject[0]))
-        yield from next((found for text in said if (found := _statement(part, text, reader))), [])
+    return _matched(piece, text, reader, (), dates)
 
 
 def _matched(
@@ -137,46 +96,16 @@ def _matched(
     reader: EventReader,
     dates: tuple[DateMatch, ...],
     within: tuple[DateMatch, ...] = (),
-    in_small: bool = False,
 ) -> list[Proposition]:
-    """Return what the first rule that matches says. `dates` were cut off; a date `within` must be the value itself.
-
-    With `in_small`, the capital letters are guessed, and only the plain forms of a home or an employer count.
-    """
+    """Return what the first rule that matches says. `dates` were cut off; a date `within` must be the value itself."""
     dated = any(date.day for date in within)
     for rule in reader.language.rules:
-        if not rule.passing and rule.of in reader.voice.reads:
+        if rule.of in reader.voice.reads:
             form, found = matched_form(rule, text) or (None, None)
             fits = found is not None and (not dated or "date" in found.re.groupindex)
-            if in_small:
-                fits = fits and rule.predicate in _NAMED and form is not None and form.says == rule.says
             made = list(_proposed(rule, form.says, found, piece, reader, dates)) if form and found and fits else []
             if made:
                 return made
-    return []
-
-
-def _of_relative(piece: TextSpan, text: str, reader: EventReader) -> list[Proposition]:
-    """Return what is said of a person close to the speaker: "My sister Ana lives in Leeds"."""
-    language = reader.language
-    head = language.patterns["relative"].fullmatch(text)
-    if head is None:
-        return []
-    named, noun = head["name"], head["relation"]
-    kin = template_filled(language.say["relative"], {"whose": reader.whose, "relation": noun.lower()})
-    who = named or kin
-    possessive = language.possessive.replace("{name}", who)
-    for rule in language.rules:
-        if rule.of or rule.of not in reader.voice.reads or rule.subject != "{who}":
-            continue
-        found = tail_match(rule, head["rest"], bool(head["own"]))
-        if found:
-            names = {"who": who, "whose": possessive}
-            hints = (EntityHint("person", named, "relation"), reader.hint) if named else (reader.hint,)
-            return [
-                one._replace(subject=who if named else in_text(kin), entity_hints=hints)
-                for one in _proposed(rule, rule.says, found, piece, reader, (), names)
-            ]
     return []
 
 
@@ -187,7 +116,6 @@ def _proposed(
     piece: TextSpan,
     reader: EventReader,
     dates: tuple[DateMatch, ...],
-    names: Mapping[str, str] | None = None,
 ) -> Iterator[Proposition]:
     said = said_day(reader.event)
     own = found.groupdict().get("own") is not None
@@ -200,7 +128,7 @@ def _proposed(
             return
         values["date"] = full_date(values["date"], said) if rule.of == "thing" else values["date"]
     team = template_filled(reader.language.say["team"], {"whose": reader.whose})
-    who = {"who": reader.who, "whose": reader.whose, "user": reader.who if own else team} | dict(names or {})
+    who = {"who": reader.who, "whose": reader.whose, "user": reader.who if own else team}
     former = values.get("former")
     words = statement_of(rule, says, {**values, **who})
     value = template_filled(rule.object, {**values, **who})
@@ -219,7 +147,7 @@ def _proposed(
         object=value or None,
         relation_phrase=template_filled(rule.phrase, values).lower() or None,
         category=rule.category,
-        confidence=_IN_PASSING if rule.passing else _PLAIN,
+        confidence=_PLAIN,
         importance=rule.importance,
         valid_from=start or (reader.event.timestamp[:10] if changed else None),
         entity_hints=_hints(rule, values, reader),

@@ -34,9 +34,9 @@ class Tail(NamedTuple):
 class Rule(NamedTuple):
     """One kind of statement.
 
-    The patterns of `hears` match a whole clause, or a part of it if `passing`. `tails` match a statement in the third
-    person. `of` is `thing` for statements about things, made
-    to an assistant, and `people` for those that are sure only among people. `examples` map a text to its statements.
+    The patterns of `hears` match a whole clause, `tails` a statement in the third person. `of` is `thing` for
+    statements about things, made to an assistant, and `people` for those that are sure only among people. `examples`
+    map a text to its statements.
     """
 
     name: str
@@ -53,7 +53,6 @@ class Rule(NamedTuple):
     hint: tuple[str, ...]
     of: str
     ended: bool
-    passing: bool
     examples: Mapping[str, list[str]]
 
 
@@ -211,7 +210,7 @@ def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
         name,
         tuple(Form(parts.compiled(source), words) for source, words in forms),
         says,
-        tuple(parts.tails([says, *entry.get("reads", ())], hears)) if not entry.get("passing") else (),
+        tuple(parts.tails([says, *entry.get("reads", ())], hears)),
         predicate,
         category,
         float(importance),
@@ -222,6 +221,5 @@ def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
         tuple(entry.get("hint", ())),
         "".join(of),
         bool(entry.get("ended")),
-        bool(entry.get("passing")),
         entry.get("examples", {}),
     )

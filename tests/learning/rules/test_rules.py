@@ -203,12 +203,6 @@ def test_a_past_date_is_when_it_began_and_a_coming_one_is_none() -> None:
     assert told("I live in Split next month.") == []
 
 
-def test_a_name_is_guessed_in_a_message_of_small_letters_only() -> None:
-    assert statements("i live in trondheim") == ["The user lives in Trondheim."]
-    assert statements("I live in trondheim") == []
-    assert statements("i live in peace") == []
-
-
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(
     "I we my the live in use not port is 9090 Leeds moved to from and , . ! ? : \" ' - remember that always no , it's"
